@@ -1,0 +1,25 @@
+"""The one expected-failure type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Refusal(Exception):
+    """An expected failure: a stable kebab-case code, one sentence, and the way out.
+
+    `exit_code` follows the contract of the commands: 1 refused or red, 2 usage, 3 busy or
+    pending, 4 unsafe. `payload` holds further JSON keys that a caller can act on.
+    """
+
+    def __init__(self, code: str, what: str, *, fix: str = "", exit_code: int = 1, **payload: Any) -> None:
+        super().__init__(what)
+        self.code = code
+        self.what = what
+        self.fix = fix
+        self.exit_code = exit_code
+        self.payload = payload
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the refusal as the JSON document that `--json` prints."""
+        return {"ok": False, "code": self.code, "message": self.what, "fix": self.fix, **self.payload}

@@ -1,0 +1,93 @@
+"""The one door to other programs: argv lists in, bytes and an exit code out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from morph_tasks.errors import Refusal
+
+_TAIL = 2000
+
+
+@dataclass(frozen=True)
+class Completed:
+    """What a finished program left behind."""
+
+    argv: tuple[str, ...]
+    code: int
+    stdout: bytes
+    stderr: bytes
+
+    @property
+    def text(self) -> str:
+        """Return stdout as text; bytes that are not UTF-8 survive as surrogates."""
+        return self.stdout.decode("utf-8", "surrogateescape")
+
+
+class ProcError(Refusal):
+    """A program that could not run, ran too long, or ended with a code nobody expected."""
+
+    def __init__(self, code: str, what: str, *, done: Completed | None = None, fix: str = "") -> None:
+        super().__init__(code, what, fix=fix)
+        self.done = done
+
+
+def run(
+    argv: Sequence[str],
+    *,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    stdin: bytes = b"",
+    timeout: float = 120,
+    ok: Collection[int] = (0,),
+) -> Completed:
+    """Run a program to its end and return what it wrote.
+
+    `timeout` is in seconds. Raises ProcError: `tool-missing`, `command-timeout`, or
+    `command-failed` when the exit code is not in `ok`.
+    """
+    import sh
+
+    name, *args = argv
+    try:
+        command = sh.Command(name)
+    except sh.CommandNotFound:
+        raise ProcError("tool-missing", f"`{name}` is not on the PATH", fix=f"install {name}") from None
+    try:
+        ran = command(
+            *args,
+            _cwd=str(cwd) if cwd else None,
+            _env=dict(env) if env is not None else None,
+            _in=stdin,
+            _tty_out=False,
+            _timeout=timeout,
+            _out_bufsize=1 << 16,
+            _err_bufsize=1 << 16,
+            _return_cmd=True,
+        )
+        done = Completed(tuple(argv), ran.exit_code, ran.stdout, ran.stderr)
+    except sh.TimeoutException:
+        raise ProcError("command-timeout", f"`{_shown(argv)}` did not end within {timeout:g} s") from None
+    except sh.ForkException as error:
+        raise ProcError("command-failed", f"`{_shown(argv)}` could not start: {_last_line(str(error))}") from None
+    except sh.ErrorReturnCode as error:
+        done = Completed(tuple(argv), error.exit_code, error.stdout, error.stderr)
+    if done.code not in ok:
+        raise ProcError("command-failed", f"`{_shown(argv)}` ended with {done.code}: {tail(done)}", done=done)
+    return done
+
+
+def tail(done: Completed) -> str:
+    """Return the last part of what a program said, errors first."""
+    said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
+    return said[-_TAIL:] or "it said nothing"
+
+
+def _shown(argv: Sequence[str]) -> str:
+    return " ".join(argv)[:200]
+
+
+def _last_line(text: str) -> str:
+    return text.strip().splitlines()[-1] if text.strip() else "unknown reason"

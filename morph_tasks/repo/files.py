@@ -1,0 +1,101 @@
+"""Files that are whole or absent, and locks between processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from morph_tasks.errors import Refusal
+
+
+def write_atomic(path: Path, data: bytes, *, mode: int = 0o644) -> None:
+    """Write beside, sync, then rename: a reader sees the old file or the new one.
+
+    Keeps the mode of a file that exists. Raises Refusal `write-failed` and leaves nothing behind.
+    """
+    temporary = None
+    try:
+        # A link to the real place (a shared folder) stays a link.
+        target = Path(os.path.realpath(path))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileNotFoundError):
+            mode = target.stat().st_mode & 0o777
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".tmp", dir=target.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fchmod(file.fileno(), mode)
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except OSError as error:
+        raise Refusal("write-failed", f"{path} could not be written: {error.strerror or error}") from error
+    finally:
+        if temporary:
+            with suppress(OSError):  # gone already when the rename took place
+                os.unlink(temporary)
+
+
+def to_json(obj: Any) -> bytes:
+    """Return the JSON form that this tool writes: two spaces, UTF-8, a final newline."""
+    text = json.dumps(obj, indent=2, ensure_ascii=False) + "\n"
+    return text.encode("utf-8", "surrogateescape")
+
+
+def write_json(path: Path, obj: Any, *, mode: int = 0o644) -> None:
+    """Write a JSON file that is whole or absent."""
+    write_atomic(path, to_json(obj), mode=mode)
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file; raises FileNotFoundError, or Refusal `corrupt-file` with line and column."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise Refusal("unreadable-file", f"{path} cannot be read: {error.strerror}") from error
+    return parse_json(data, path)
+
+
+def parse_json(data: bytes, path: Path) -> Any:
+    """Parse JSON bytes (a BOM is allowed); raises Refusal `corrupt-file` naming the place."""
+    try:
+        return json.loads(data.decode("utf-8-sig"))
+    except json.JSONDecodeError as error:
+        where, why = f"{path}:{error.lineno}:{error.colno}", error.msg
+    except (UnicodeDecodeError, RecursionError) as error:
+        where, why = str(path), "not UTF-8 text" if isinstance(error, UnicodeDecodeError) else "nested too deeply"
+    raise Refusal("corrupt-file", f"{where}: not valid JSON ({why})", fix="repair the file, or restore it from git")
+
+
+@contextmanager
+def locked(path: Path, *, wait_s: float, what: str) -> Iterator[None]:
+    """Hold a lock between processes; raises Refusal `busy` (exit 3) when it is not free in time."""
+    from filelock import FileLock, Timeout
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(str(path), mode=0o600)
+    try:
+        lock.acquire(timeout=wait_s, poll_interval=0.05)
+    except Timeout:
+        raise Refusal(
+            "busy", f"{what} is in use by another process", fix="wait for it to end and try again", exit_code=3
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def confined(root: Path, relative: str) -> Path:
+    """Return the path inside `root`; raises Refusal `path-outside-tree` when it leads out, links followed."""
+    top = Path(os.path.realpath(root))
+    path = Path(os.path.realpath(top / relative))
+    if path != top and top not in path.parents:
+        raise Refusal("path-outside-tree", f"{relative!r} leads outside {root}", fix="name a path inside the tree")
+    return path
