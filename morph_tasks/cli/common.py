@@ -1,0 +1,48 @@
+"""What every command shares: the JSON switch, printing, the words on exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+EPILOG_CODES = "Exit codes: 0 done or green, 1 red or refused, 2 usage, 3 busy (try again), 4 unsafe."
+
+
+def json_option(command: Command) -> Command:
+    """Give a command `--json`, passed on as `as_json`."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout and nothing else.")(
+        command
+    )
+
+
+def say(payload: Any, text: str, as_json: bool) -> None:
+    """Print the payload as the one JSON document, or the text for people."""
+    out(json.dumps(payload, indent=2, ensure_ascii=False) if as_json else text)
+
+
+def out(text: str) -> None:
+    """Write a line to stdout, whatever it can encode; a reader that went away is no error."""
+    _write(sys.stdout, text)
+
+
+def warn(text: str) -> None:
+    """Write a line to stderr, where it survives `--json`."""
+    _write(sys.stderr, text)
+
+
+def _write(stream: Any, text: str) -> None:
+    encoding = stream.encoding or "utf-8"
+    shown = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    try:
+        stream.write(shown.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+        stream.flush()
+    except BrokenPipeError:
+        # Keeps the interpreter from complaining when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

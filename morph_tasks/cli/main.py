@@ -1,0 +1,89 @@
+"""The table of commands, and the one place that turns refusals into words and exit codes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from morph_tasks.cli.common import EPILOG_CODES, say, warn
+from morph_tasks.errors import Refusal
+
+# name: (where, what it does)
+COMMANDS: dict[str, tuple[str, str]] = {
+    "create": ("morph_tasks.cli.features:create", "Start a feature: folder, branch, plan skeleton."),
+    "list": ("morph_tasks.cli.features:list_features", "Show the features and where they stand."),
+    "plan-check": ("morph_tasks.cli.plan:plan_check", "Check a plan and write its checks.json."),
+    "verify": ("morph_tasks.cli.verify:verify", "Measure and judge a feature; stamp the proof."),
+    "explain": ("morph_tasks.cli.verify:explain", "Say for each node whether it would run, and why."),
+    "gate-check": ("morph_tasks.cli.gates:gate_check", "Decide from facts whether a gate pauses."),
+    "gate-decision": ("morph_tasks.cli.gates:gate_decision", "Record a decision on a gate by hand."),
+    "approve": ("morph_tasks.cli.gates:approve", "Approve a gate."),
+    "unapprove": ("morph_tasks.cli.gates:unapprove", "Take an approval back."),
+    "suite": ("morph_tasks.cli.suite:suite", "Ask how the output of a test runner is read."),
+}
+
+
+class Lazy(click.Group):
+    """A group that imports a command when it is called, so that help and a wrong name cost nothing."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        found: click.Command = getattr(import_module(module), name)
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, what) for name, (_, what) in COMMANDS.items()])
+
+
+@click.group(
+    cls=Lazy,
+    help="Features with a plan that can be checked and a proof that is green for exactly this code.",
+    epilog=EPILOG_CODES,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+@click.version_option(package_name="morph-spec", prog_name="morph-spec")
+def cli() -> None:
+    """Hold the commands; the table above says where they live."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one command and return its exit code."""
+    as_json = "--json" in argv
+    try:
+        code = cli.main(args=list(argv), prog_name="morph-spec", standalone_mode=False)
+    except Refusal as refusal:
+        return refuse(refusal, as_json)
+    except click.exceptions.NoArgsIsHelpError as error:
+        warn(error.format_message())
+        return 2
+    except click.ClickException as error:
+        fix = f"{error.ctx.command_path} --help" if isinstance(error, click.UsageError) and error.ctx else ""
+        return refuse(Refusal("usage", error.format_message(), fix=fix, exit_code=2), as_json)
+    except (click.Abort, KeyboardInterrupt):
+        warn("interrupted")
+        return 130
+    return code if isinstance(code, int) else 0
+
+
+def refuse(refusal: Refusal, as_json: bool) -> int:
+    """Print a refusal and return its exit code."""
+    if as_json:
+        say(refusal.as_json(), "", True)
+    else:
+        warn(f"error {refusal.code}: {refusal.what}")
+        if refusal.fix:
+            warn(f"fix: {refusal.fix}")
+    return refusal.exit_code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
