@@ -1,0 +1,148 @@
+"""Features on disk: read one, change one under the lock, list all of a tree."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from morph_tasks.errors import Refusal
+from morph_tasks.features.shape import looks_valid
+from morph_tasks.features.view import FeatureView, unreadable, view_of
+from morph_tasks.repo.files import locked, read_json, write_json
+
+FEATURES = ".morph/features"
+ARCHIVE = ".morph/archive"
+INDEX = ".morph/state.json"
+_LOCK_WAIT_S = 10.0
+
+
+def feature_dir(root: Path, slug: str) -> Path:
+    """Return the folder of a feature, there or not; raises Refusal `feature-not-found` for a name that is a path."""
+    if not slug or slug.startswith((".", "-")) or any(sign in slug for sign in "/\\\0"):
+        raise _not_found(root, slug)
+    return root / FEATURES / slug
+
+
+def read_feature(root: Path, slug: str) -> dict[str, Any]:
+    """Return `feature.json` as it is on disk, known keys checked, unknown keys kept.
+
+    Raises Refusal `feature-not-found` (exit 2), `corrupt-file`, `unreadable-file` or `invalid-feature`.
+    """
+    path = feature_dir(root, slug) / "feature.json"
+    try:
+        data = read_json(path)
+    except (FileNotFoundError, NotADirectoryError):
+        raise _not_found(root, slug) from None
+    except OSError as error:  # a name too long for the file system
+        raise _not_found(root, slug) from error
+    return checked(data, f"{FEATURES}/{slug}/feature.json")
+
+
+def checked(data: Any, where: str) -> dict[str, Any]:
+    """Return the data when its known keys are valid; raises Refusal `invalid-feature` naming file and key."""
+    if not looks_valid(data):
+        from morph_tasks.model.feature import validate
+
+        validate(data, where)
+    found: dict[str, Any] = data
+    return found
+
+
+def update_feature(root: Path, slug: str, change: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    """Change `feature.json` under the lock of this tree and return the new data.
+
+    `change` edits the dict in place; it may raise a Refusal, and then nothing is written. A change that
+    changes nothing leaves the file untouched. Raises what `read_feature` raises, and `busy` (exit 3).
+    """
+    with state_lock(root):
+        before = read_feature(root, slug)
+        data = copy.deepcopy(before)
+        change(data)
+        if data == before:
+            return before
+        data["updatedAt"] = now()
+        where = f"{FEATURES}/{slug}/feature.json"
+        write_json(root / where, checked(data, where))
+        write_index(root)
+        return data
+
+
+def list_features(root: Path, *, archived: bool = False) -> list[FeatureView]:
+    """Return the features of a tree by name; one that cannot be read is a row with a flag.
+
+    Archived ones come last and only when asked for. Writes nothing.
+    """
+    found = [_view(path) for path in _folders(root / FEATURES)]
+    if archived:
+        found += [_view(path, archived=True) for path in _folders(root / ARCHIVE)]
+    return found
+
+
+def active_feature(root: Path) -> str | None:
+    """Return the feature in work that was touched last; None when there is none."""
+    living = [view for view in list_features(root) if view.status in ("draft", "in_progress")]
+    newest = max(living, key=lambda view: (view.updated_at or view.created_at or "", view.slug), default=None)
+    return newest.slug if newest else None
+
+
+def write_index(root: Path) -> None:
+    """Write `.morph/state.json` anew from the features; the caller holds the lock."""
+    rows = {view.slug: {"status": view.status, "updatedAt": view.updated_at} for view in list_features(root)}
+    # Only an index: the next mutator writes it again.
+    with suppress(Refusal):
+        write_json(root / INDEX, {"version": 1, "features": rows})
+
+
+@contextmanager
+def state_lock(root: Path, *, wait_s: float = _LOCK_WAIT_S) -> Iterator[None]:
+    """Hold the lock on the features of one tree; raises Refusal `busy` (exit 3). Not reentrant."""
+    with locked(_lock_file(root), wait_s=wait_s, what="the state of this tree"):
+        yield
+
+
+def now() -> str:
+    """Return the time as written in state files: UTC, milliseconds, `Z`."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _lock_file(root: Path) -> Path:
+    dot = root / ".git"
+    with suppress(OSError):
+        pointer = dot.read_text("utf-8", "surrogateescape")
+        if pointer.startswith("gitdir:"):
+            return Path(os.path.join(root, pointer.partition(":")[2].strip())) / "morph-spec" / "state.lock"
+    if dot.is_dir():
+        return dot / "morph-spec" / "state.lock"
+    return root / ".morph" / "logs" / "state.lock"
+
+
+def _folders(parent: Path) -> list[Path]:
+    try:
+        with os.scandir(parent) as entries:
+            return sorted(Path(entry.path) for entry in entries if not entry.name.startswith(".") and entry.is_dir())
+    except OSError:
+        return []
+
+
+def _view(path: Path, *, archived: bool = False) -> FeatureView:
+    try:
+        data = read_json(path / "feature.json")
+    except (OSError, Refusal) as error:
+        missing = isinstance(error, FileNotFoundError)
+        return unreadable(path, "no feature.json" if missing else str(error), archived=archived)
+    return view_of(path, data, archived=archived)
+
+
+def _not_found(root: Path, slug: str) -> Refusal:
+    known = [path.name for path in _folders(root / FEATURES)] if slug else []
+    if slug and (root / ARCHIVE / slug).is_dir() and not set(slug) & set("/\\\0"):
+        what, fix = f"feature {slug!r} is archived", "morph-spec list --all"
+    else:
+        what = f"there is no feature {slug!r} in this tree"
+        fix = "morph-spec list" if known else "morph-spec create <feature> --description … --type …"
+    return Refusal("feature-not-found", what, fix=fix, exit_code=2, feature=slug)
