@@ -1,0 +1,1 @@
+"""A cart and what it costs."""
