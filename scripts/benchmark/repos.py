@@ -1,0 +1,126 @@
+"""Make the repositories that are measured: always the same content for the same numbers."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from timing import NotAvailable, Shell
+
+INSTANT = "true"
+# Real work on one core, so that a second one shows; without site, so that starting is not what counts.
+BUSY = f"{sys.executable} -I -S -c 'for _ in range(8_000_000): pass'"
+NODES = 10
+FEATURE = "bench"
+
+
+def environment(home: Path) -> Mapping[str, str]:
+    """Return the variables of every measured command: nothing of the caller's but the PATH."""
+    kept = {name: os.environ[name] for name in ("PATH", "TMPDIR", "LANG", "LC_ALL") if name in os.environ}
+    who = {f"GIT_{role}_{what}": "bench" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    when = {"GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE": "2026-01-01T00:00:00Z"}
+    git = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    return {**kept, **who, **when, **git, "HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """A folder that holds all repositories and files of one run; each is made when it is first asked for."""
+
+    folder: Path
+
+    @cached_property
+    def env(self) -> Mapping[str, str]:
+        home = self.folder / "home"
+        home.mkdir(exist_ok=True)
+        return environment(home)
+
+    def repository(self, files: int, command: str = INSTANT) -> Shell:
+        """Return a repository of so many committed files whose feature has ten nodes with this command."""
+        root = self.folder / f"{'instant' if command == INSTANT else 'busy'}-{files}"
+        shell = Shell(root, self.env)
+        if root.exists():
+            return shell
+        try:
+            root.mkdir()
+            write_files(root, files)
+            write_config(root, command)
+            commit_all(shell, "files")
+            shell.output("morph-spec", "create", FEATURE, "--type", "chore", "--description", "What is measured")
+            commit_all(shell, "feature")
+        except NotAvailable:
+            shutil.rmtree(root)
+            raise
+        return shell
+
+    @cached_property
+    def plain(self) -> Shell:
+        """Return a folder without a repository."""
+        folder = self.folder / "plain"
+        folder.mkdir()
+        return Shell(folder, self.env)
+
+    def file(self, name: str, lines: object) -> Path:
+        """Return a file with these lines (an iterable of str), written when it is not there yet."""
+        path = self.folder / name
+        if not path.exists():
+            with path.open("w", encoding="utf-8", newline="\n") as out:
+                out.writelines(lines)  # type: ignore[arg-type]
+        return path
+
+
+def write_files(root: Path, count: int) -> None:
+    """Write source files of about 1.5 kB, a hundred a folder."""
+    for number in range(count):
+        folder = root / f"src/area{number // 10_000:02}/part{number // 100:04}"
+        if number % 100 == 0:
+            folder.mkdir(parents=True)
+        body = "".join(f"value_{number}_{line} = {number * line}\n" for line in range(60))
+        (folder / f"file{number:06}.py").write_text(body)
+
+
+def write_config(root: Path, command: str) -> None:
+    """Write ten test nodes, the ignore rules and the two lines of doit."""
+    tests = [{"id": f"node-{n}", "runner": "none", "command": command} for n in range(NODES)]
+    config = root / ".morph/config/config.json"
+    config.parent.mkdir(parents=True)
+    config.write_text(json.dumps({"trust": "auto", "project": {"name": "bench", "tests": tests}}, indent=2) + "\n")
+    (root / ".gitignore").write_text("__pycache__/\n.morph/evidence/\n.morph/state.json\n.morph/logs/\n")
+    (root / "dodo.py").write_text("from morph_tasks.tasks import *  # noqa: F403\n")
+
+
+def commit_all(shell: Shell, message: str) -> None:
+    """Commit whatever the tree holds; the repository is made when there is none."""
+    if not (shell.cwd / ".git").exists():
+        shell.output("git", "init", "--quiet", "--initial-branch=main")
+    shell.output("git", "-c", "gc.auto=0", "add", "--all")
+    subprocess.run(
+        ["git", "-c", "gc.auto=0", "commit", "--quiet", "--allow-empty", "--message", message],
+        cwd=shell.cwd,
+        env=shell.env,
+        check=True,
+    )
+
+
+def plan(scenarios: int, slices: int) -> str:
+    """Return a plan of this size that has no error."""
+    parts = ["# A large plan\n\n## Problem\n\nIt must stay cheap to check.\n\n## Scenarios\n"]
+    for n in range(1, scenarios + 1):
+        parts.append(f"\n### C{n} — Order {n} is priced\nGiven order {n}, then its price is {n}.00.\n- proof: test\n")
+    parts.append("\n## Decisions\n\n### ADR-001 — Prices are integers\n**Scope:** feature\n\nIn cents.\n")
+    parts.append("\n### Conflicts with the record\n\nnone\n\n## Slices\n")
+    for n in range(1, slices + 1):
+        covers = ", ".join(f"C{c}" for c in range(n, scenarios + 1, slices))
+        depends = f"- depends: F{n - 1}\n" if n % 5 != 1 else ""
+        parts.append(
+            f"\n### F{n} — Part {n}\n- persona: python-senior\n- files: src/part_{n}.py, tests/test_part_{n}.py\n"
+            f"- covers: {covers}\n{depends}- reuse: EXTEND Price{n}\n"
+        )
+    return "".join(parts)
