@@ -42,6 +42,8 @@ def main() -> int:
         f"\nMedians of {size.pairs} interleaved pairs on {os.cpu_count()} cores, {platform.system()} "
         f"{platform.machine()}, Python {platform.python_version()}."
     )
+    if os.environ.get("NODE_EXTRA_CA_CERTS"):
+        about += " `node` started with `NODE_EXTRA_CA_CERTS` set, which makes its start slower."
     print(about)
     if arguments.write:
         _write(HEAD + "\n".join(lines) + "\n" + about)

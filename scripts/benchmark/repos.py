@@ -22,8 +22,9 @@ FEATURE = "bench"
 
 
 def environment(home: Path) -> Mapping[str, str]:
-    """Return the variables of every measured command: nothing of the caller's but the PATH."""
-    kept = {name: os.environ[name] for name in ("PATH", "TMPDIR", "LANG", "LC_ALL") if name in os.environ}
+    """Return the caller's variables, without those that would move git, doit or the home of this run."""
+    moved = ("GIT_", "MORPH_", "CLAUDE", "DOIT_", "XDG_", "PYTHON")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(moved)}
     who = {f"GIT_{role}_{what}": "bench" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     when = {"GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE": "2026-01-01T00:00:00Z"}
     git = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
