@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from morph_tasks.model.config import BuildNode, Config, Project, TestNode
+from morph_tasks.model import config as models
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -19,7 +19,7 @@ def test_the_guide_is_current():
     assert done.returncode == 0, "docs/index.md is behind the models: run `python scripts/reference.py`"
 
 
-@pytest.mark.parametrize("model", [Config, Project, BuildNode, TestNode])
+@pytest.mark.parametrize("model", [models.Config, models.Project, models.BuildNode, models.TestNode])
 def test_every_key_is_in_a_table(model):
     guide = (ROOT / "docs/index.md").read_text("utf-8")
     keys = set(re.findall(r"^\| `([^`]+)` \|", guide, re.MULTILINE))
