@@ -1,0 +1,126 @@
+"""`verify` and `explain`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from morph_tasks.cli.common import EPILOG_CODES, json_option, say
+from morph_tasks.repo.git import open_repo
+from morph_tasks.verify.request import WAIT_S, Request, words
+
+if TYPE_CHECKING:
+    from morph_tasks.verify.explain import Explanation
+
+
+def _options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that choose what a verify does."""
+    for option in reversed(
+        (
+            click.option(
+                "--timeout",
+                type=click.IntRange(min=1),
+                metavar="MS",
+                help="Ceiling of build and test nodes, in milliseconds.",
+            ),
+            click.option(
+                "--filter",
+                "chosen",
+                metavar="IDS",
+                help="Only the test nodes whose id contains one of these (comma list).",
+            ),
+            click.option("--skip-tests", is_flag=True, help="Leave the test nodes out."),
+            click.option("--skip-build", is_flag=True, help="Leave the build nodes out."),
+            click.option(
+                "--skip-e2e", is_flag=True, help="Leave the running application out; the review gate sees it."
+            ),
+            click.option("--fresh", is_flag=True, help="Measure everything, whatever is proved."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def _request(values: dict[str, Any]) -> Request:
+    return Request(
+        timeout_ms=values["timeout"],
+        filter=words(values["chosen"]) if values["chosen"] is not None else (),
+        skip_tests=values["skip_tests"],
+        skip_build=values["skip_build"],
+        skip_e2e=values["skip_e2e"],
+        fresh=values["fresh"],
+        no_persist=values.get("no_persist", False),
+        wait_s=values.get("wait", WAIT_S),
+        jobs=values.get("jobs", 1),
+    )
+
+
+@click.command(
+    "verify",
+    help="Measure and judge a feature: build, tests, validators, the running application. What is proved for exactly this "
+    "code is reused. A whole run is stamped into feature.json; a partial one (--filter, --skip-tests, --skip-build, "
+    "--no-persist) is not.",
+    epilog=f"{EPILOG_CODES} Example: morph-spec verify cart --json",
+)
+@click.argument("feature")
+@_options
+@click.option("--no-persist", is_flag=True, help="Write nothing into feature.json: a probe, never a proof.")
+@click.option(
+    "--wait",
+    type=click.FloatRange(min=0),
+    default=WAIT_S,
+    show_default=True,
+    metavar="S",
+    help="How long to wait for another verify of this tree.",
+)
+@click.option(
+    "-n", "--jobs", type=click.IntRange(min=1, max=32), default=1, show_default=True, help="How many nodes run at once."
+)
+@json_option
+def verify(feature: str, as_json: bool, **values: Any) -> int:
+    from morph_tasks.verify.progress import Plain, Silent
+    from morph_tasks.verify.service import verify as run
+
+    request = _request(values)
+    progress = Silent() if as_json else Plain(sys.stdout)
+    result = run(open_repo(), feature, request, progress)
+    shown = progress.shown if isinstance(progress, Plain) else set()
+    lines = [line for line in result.lines if line.split(" ", 1)[0] not in shown]
+    say(result.payload, "\n".join(lines), as_json)
+    return result.exit_code
+
+
+@click.command(
+    "explain",
+    help="Say for every node whether it would run, and exactly why: which file, option, tool, variable or package changed. "
+    "Runs nothing.",
+    epilog=f"{EPILOG_CODES} Always 0 when the question could be answered. Example: morph-spec explain cart",
+)
+@click.argument("feature")
+@_options
+@json_option
+def explain(feature: str, as_json: bool, **values: Any) -> int:
+    from morph_tasks.features.store import read_feature
+    from morph_tasks.verify.explain import explain as ask
+    from morph_tasks.verify.run import Run, check_filter, new_run_id
+
+    repo = open_repo()
+    read_feature(repo.root, feature)
+    run = Run(repo, feature, _request(values), new_run_id(), quiet=True)
+    check_filter(run)
+    found = ask(run)
+    say({"feature": feature, "nodes": [item.as_json() for item in found]}, "\n".join(explanation_lines(found)), as_json)
+    return 0
+
+
+def explanation_lines(found: Sequence[Explanation]) -> list[str]:
+    """Return an explanation as people read it: a line a node, its causes below."""
+    lines = []
+    for item in found:
+        word = "would run" if item.would_run else "stays"
+        lines.append(f"{item.node.ref:<24} {word:<9} {item.summary}".rstrip())
+        lines += [f"{'':<24}   {cause}" for cause in item.why]
+    return lines

@@ -1,0 +1,88 @@
+"""The actions of tasks that are not part of a graph: they call a room, print, and fail without a traceback."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from morph_tasks.errors import Refusal
+from morph_tasks.repo.git import Repo, open_repo
+from morph_tasks.tasks.actions import failed, refused
+
+
+def here() -> Repo:
+    """Return the repository that doit runs in."""
+    return open_repo(Path.cwd())
+
+
+def show_features(root: str, variables: dict[str, str]) -> Any:
+    """List the features of a tree; refuses variables that no task knows."""
+    from morph_tasks.cli.features import feature_lines
+    from morph_tasks.verify.request import from_variables
+
+    try:
+        from_variables(variables)
+        print("\n".join(feature_lines(open_repo(Path(root)).root)))  # noqa: T201
+    except Refusal as refusal:
+        return refused(refusal)
+    return True
+
+
+def refuse_family(family: str, features: tuple[str, ...]) -> Any:
+    """Refuse the bare name of a family: it would run every feature."""
+    example = features[0] if features else "<feature>"
+    names = f" (features: {', '.join(features)})" if features else ""
+    what = f"`doit {family}` alone would act on every feature{names}"
+    return refused(Refusal("feature-not-named", what, fix=f"doit {family}:{example}", exit_code=2))
+
+
+def refuse(code: str, what: str, fix: str) -> Any:
+    """Be the action of a task that could not be made."""
+    return refused(Refusal(code, what, fix=fix))
+
+
+def show_explanation(root: str, feature: str, request: dict[str, Any], run_id: str) -> Any:
+    """Print which nodes would run, and why."""
+    from morph_tasks.cli.verify import explanation_lines
+    from morph_tasks.verify.explain import explain
+    from morph_tasks.verify.run import current_run
+
+    try:
+        print("\n".join(explanation_lines(explain(current_run(root, feature, request, run_id)))))  # noqa: T201
+    except Refusal as refusal:
+        return refused(refusal)
+    return True
+
+
+def agents_file(root: Path) -> Path:
+    """Return the agents.json that a plan is checked against."""
+    from morph_tasks.framework_files import framework_path
+
+    own = root / ".morph" / "framework" / "agents.json"
+    return own if own.is_file() else framework_path("agents.json")
+
+
+def check_plan(root: str, feature: str) -> Any:
+    """Check the plan of a feature and print what is wrong with it."""
+    from morph_tasks.cli.plan import report_lines
+    from morph_tasks.plan.service import plan_check
+
+    try:
+        report = plan_check(Path(root), feature)
+    except Refusal as refusal:
+        return refused(refusal)
+    print("\n".join(report_lines(report)))  # noqa: T201
+    return True if not report.errors else failed(f"the plan of {feature} has {len(report.errors)} errors")
+
+
+def check_gate(root: str, feature: str, gate: str) -> Any:
+    """Decide whether a gate pauses, and record the decision."""
+    from morph_tasks.cli.gates import decision_lines
+    from morph_tasks.gates.check import check_gate as check
+
+    try:
+        decision = check(open_repo(Path(root)), feature, gate)
+    except Refusal as refusal:
+        return refused(refusal)
+    print("\n".join(decision_lines(decision)))  # noqa: T201
+    return failed(f"gate {gate} of {feature} pauses") if decision.pause else True

@@ -1,0 +1,41 @@
+"""Judge a whole verify: roll up, stamp, report."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from morph_tasks.verify import report
+from morph_tasks.verify.judge import roll_up
+from morph_tasks.verify.run import Run
+from morph_tasks.verify.stamp import holds, make_stamp, write_stamp
+
+
+def conclude(run: Run, started_ns: int) -> report.Result:
+    """Judge every node of a finished run, stamp the verdict where it counts, and return what there is to say."""
+    from morph_tasks.features.store import read_feature
+    from morph_tasks.repo.trees import persist_problem
+
+    outcomes = run.outcomes()
+    verdict = roll_up(outcomes)
+    stamp = make_stamp(run, verdict, (time.time_ns() - started_ns) // 1_000_000)
+    old = read_feature(run.repo.root, run.feature).get("verification")
+    reason = run.request.not_persisted() or persist_problem(run.repo, run.feature)
+    held = reason is None and holds(old, stamp) and all(outcome.reused for outcome in outcomes if outcome.node.runs)
+    if reason is None and not held:
+        write_stamp(run, stamp)
+    if held and old:
+        stamp = {**stamp, **{name: old[name] for name in ("sha", "ts", "durationMs", "source", "ciRun") if name in old}}
+    document = report.payload(run, verdict, stamp, persisted=reason is None, reason=reason, repeat=_repeat(old, stamp))
+    report.append_event(run, document)
+    run.observer.save()
+    lines = tuple(report.lines(verdict, document))
+    green = verdict.status == "pass"
+    return report.Result(document, lines, 0 if green else 1, verdict.outcomes, settled=held and green)
+
+
+def _repeat(old: dict[str, Any] | None, stamp: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the last stamp in short when it was made for exactly this code."""
+    if not old or old.get("fingerprint") != stamp["fingerprint"]:
+        return None
+    return {name: old.get(name) for name in ("ts", "status", "sha")}

@@ -1,0 +1,146 @@
+"""The store of evidence: one small file a measurement, keyed by content, shared by all work trees.
+
+A record that does not parse is absent. A tree's view says what its judges go by.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from morph_tasks.errors import Refusal
+from morph_tasks.repo.files import read_json, to_json, write_atomic
+from morph_tasks.verify.nodes import Node
+
+Record = dict[str, Any]
+
+_KEYS_KEPT = 64  # for each node
+_RECORDS_KEPT = 8  # for each key
+_DAYS_KEPT = 60
+
+
+def now() -> str:
+    """Return the time in UTC as ISO 8601 with milliseconds."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class Store:
+    """The evidence of one repository."""
+
+    def __init__(self, shared: Path) -> None:
+        self.root = shared / "evidence"
+
+    def node(self, ref: str) -> Path:
+        return self.root / ref
+
+    def new_name(self, ref: str, key: str) -> Path:
+        """Return a path without ending for a new measurement, its folder made, its log there and empty."""
+        folder = self.node(ref) / key
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        while True:
+            stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+            path = folder / f"{stamp}-{os.getpid()}"
+            try:
+                os.close(os.open(f"{path}.log", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            except FileExistsError:
+                continue
+            return path
+
+    def add(self, name: Path, record: Record) -> None:
+        """Keep a record, whole or not at all."""
+        write_atomic(Path(f"{name}.json"), to_json(record), mode=0o600)
+
+    def records(self, ref: str, key: str) -> Iterator[Record]:
+        """Yield the records of a key, newest first; what does not parse is passed over."""
+        folder = self.node(ref) / key
+        try:
+            names = sorted((name for name in os.listdir(folder) if name.endswith(".json")), reverse=True)
+        except OSError:
+            return
+        for name in names:
+            record = _read(folder / name)
+            if record is not None and record.get("key") == key:
+                yield {**record, "file": str(folder / name)}
+
+    def newest(self, ref: str, key: str) -> Record | None:
+        return next(self.records(ref, key), None)
+
+    def failures(self, ref: str, key: str) -> int:
+        """Return how many measurements of this key were not a pass since it was last one."""
+        count = 0
+        for record in self.records(ref, key):
+            if record.get("status") == "pass":
+                break
+            count += 1
+        return count
+
+    def earlier(self, ref: str, key: str) -> Record | None:
+        """Return the newest record of another key, to compare with."""
+        names = []
+        for folder in self._folders(ref):
+            if folder.name != key:
+                names += [(path.name, path) for path in folder.glob("*.json")]
+        for _, path in sorted(names, reverse=True)[:20]:
+            record = _read(path)
+            if record is not None:
+                return record
+        return None
+
+    def prune(self, ref: str) -> None:
+        """Drop the oldest keys and records of a node: by count, then by age."""
+        folders = self._folders(ref)
+        if len(folders) <= _KEYS_KEPT:
+            return
+        oldest = datetime.now(UTC).timestamp() - _DAYS_KEPT * 86400
+        ranked = sorted(folders, key=lambda folder: folder.stat().st_mtime, reverse=True)
+        for place, folder in enumerate(ranked):
+            if place >= _KEYS_KEPT or folder.stat().st_mtime < oldest:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def trim(self, ref: str, key: str) -> None:
+        """Keep the newest records of a key."""
+        folder = self.node(ref) / key
+        for path in sorted(folder.glob("*.json"), reverse=True)[_RECORDS_KEPT:]:
+            path.with_suffix(".log").unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
+
+    def _folders(self, ref: str) -> list[Path]:
+        try:
+            return [entry for entry in self.node(ref).iterdir() if entry.is_dir()]
+        except OSError:
+            return []
+
+
+def view_path(root: Path, feature: str, node: Node) -> Path:
+    """Return where a tree keeps its view of a node."""
+    return root / ".morph" / "evidence" / feature / f"{node.ref}.json"
+
+
+def read_view(root: Path, feature: str, node: Node) -> Record | None:
+    """Return a tree's view of a node; None when it is absent or does not parse."""
+    return _read(view_path(root, feature, node))
+
+
+def write_view(root: Path, feature: str, node: Node, record: Record) -> None:
+    """Replace a tree's view of a node. Not synced: it can be made again from the store."""
+    path = view_path(root, feature, node)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_bytes(to_json({name: value for name, value in record.items() if name != "file"}))
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise Refusal("write-failed", f"{path} could not be written: {error.strerror}") from error
+
+
+def _read(path: Path) -> Record | None:
+    try:
+        record = read_json(path)
+    except (OSError, Refusal):
+        return None
+    return record if isinstance(record, dict) and isinstance(record.get("status"), str) else None

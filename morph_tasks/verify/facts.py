@@ -1,0 +1,241 @@
+"""What a node's result depends on, as a canonical manifest; its digest is the node's key."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from morph_tasks.repo.byproducts import is_byproduct
+from morph_tasks.verify import packages
+from morph_tasks.verify.digests import Digests, text_digest
+from morph_tasks.verify.nodes import Node
+from morph_tasks.verify.probe import ask
+from morph_tasks.verify.tools import Tools, programs
+
+if TYPE_CHECKING:
+    from morph_tasks.repo.fingerprint import TreeState
+    from morph_tasks.repo.git import Repo
+
+RULES = 1  # raised when the meaning of a manifest changes
+# A look at the tree serves every node decided within this time, in seconds, as long as nothing was run.
+_TREE_AGE_S = 2.0
+_WILD = "*?[{"
+
+Manifest = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The manifest of a node, its key, and the tree it was taken from."""
+
+    manifest: Manifest
+    key: str
+    snapshot: dict[str, Any]
+
+
+class Observer:
+    """Looks at one tree: one pass serves the fingerprint and the inputs of every node."""
+
+    def __init__(self, repo: Repo, nodes: Sequence[Node]) -> None:
+        self._repo = repo
+        self._nodes = nodes
+        self._groups = {node.ref: node.inputs for node in nodes if node.inputs is not None}
+        self.excluded = tuple(sorted({path for node in nodes for path in (*node.junit, *node.outputs)}))
+        self._digests = Digests(repo.store)
+        self._seen: tuple[float, int, TreeState] | None = None
+        self._still: dict[str, Manifest] = {}
+        self._ignored: dict[str, tuple[str, ...]] | None = None
+
+    def tree(self) -> TreeState:
+        """Return the state of the tree; looks again when it is old, in another process, or after a run."""
+        from morph_tasks.repo.fingerprint import tree_state
+
+        now = time.monotonic()
+        if self._seen and self._seen[1] == os.getpid() and now - self._seen[0] < _TREE_AGE_S:
+            return self._seen[2]
+        state = tree_state(str(self._repo.root), str(self._repo.git_dir), self._groups, self.excluded)
+        self._seen = (now, os.getpid(), state)
+        return state
+
+    def forget(self) -> None:
+        """Say that something ran: the next question looks at the tree and at what is installed again."""
+        self._seen = None
+        self._still = {}
+
+    def facts(self, node: Node, needs: Mapping[str, str]) -> Facts:
+        """Return the facts of a node. `needs` holds the output digests of the nodes it depends on."""
+        tree = self.tree()
+        inputs: dict[str, Any] = {"globs": list(node.inputs) if node.inputs is not None else None}
+        inputs["digest"] = tree.sum if node.inputs is None else tree.groups[node.ref]
+        manifest = {**self._standing(node), "inputs": inputs, "needs": dict(sorted(needs.items()))}
+        manifest["ignored"] = self._ignored_files(node)
+        return Facts(manifest, key_of(manifest), snapshot(tree))
+
+    def output_digest(self, node: Node, status: str, manifest: Manifest) -> str:
+        """Return what a finished build hands to the nodes behind it.
+
+        Declared outputs count by content, so that a rebuild with the same result cuts off. Without them what was
+        run counts, not what it read: the sources reach the nodes behind it through their own inputs.
+        """
+        if node.outputs:
+            made = {path: self._digests.of(str(self._repo.root / path)) for path in self._files(node.outputs)}
+            return text_digest(canonical({"status": status, "outputs": made}))
+        ran = {name: manifest.get(name) for name in ("command", "cwd", "tools", "packages", "env", "settings")}
+        return text_digest(canonical({"status": status, "ran": ran}))
+
+    def save(self) -> None:
+        """Keep what was learnt about files for the next run."""
+        self._digests.save()
+
+    def _standing(self, node: Node) -> Manifest:
+        """Return what does not depend on the tree's content."""
+        if node.ref not in self._still:
+            self._still[node.ref] = self._look(node)
+        return self._still[node.ref]
+
+    def _look(self, node: Node) -> Manifest:
+        root = self._repo.root
+        cwd = root / node.cwd
+        tools = Tools(self._digests, cwd, root)
+        names = programs(node.command, node.runner)
+        pythons = [path for name in names if (path := _python(tools, name))]
+        ecosystems = packages.ecosystems(node.runner, root, cwd)
+        lists = {name: packages.installed(name, root, cwd, pythons, self._digests) for name in ecosystems}
+        about = os.uname()
+        return {
+            "rules": RULES,
+            "node": node.ref,
+            "command": node.command,
+            "cwd": node.cwd,
+            "runner": node.runner,
+            "junit": list(node.junit),
+            "outputs": list(node.outputs),
+            "settings": dict(node.set_env),
+            "scripts": self._scripts(node.command),
+            "tools": tools.identities(names),
+            "packages": {name: self._listed(lines) for name, lines in lists.items() if lines},
+            "locks": packages.lock_files(ecosystems, root, cwd, self._digests),
+            "env": {name: _value(name) for name in node.env},
+            "os": about.sysname,
+            "arch": about.machine,
+        }
+
+    def _scripts(self, command: str) -> str | None:
+        from morph_tasks.verify.launch import SCRIPTS
+
+        if "$MORPH_SCRIPTS" not in command:
+            return None
+        files = sorted(SCRIPTS.glob("*.py"))
+        return text_digest(
+            canonical({path.name: self._digests.of(str(path)) for path in files if path.name in command})
+        )
+
+    def _listed(self, lines: list[str]) -> str:
+        """Keep a list of packages once by its digest, so that a later run can name what changed."""
+        digest = text_digest("\n".join(lines))
+        path = packages_file(self._repo.store, digest)
+        if not path.exists():
+            from morph_tasks.repo.files import write_atomic
+
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_atomic(path, "\n".join(lines).encode("utf-8", "surrogateescape"), mode=0o600)
+        return digest
+
+    def _ignored_files(self, node: Node) -> dict[str, str]:
+        """Return the ignored files that `inputs` names: by name, or below an ignored folder that it names."""
+        patterns = [glob for glob in node.inputs or () if not glob.startswith("!")]
+        if not patterns:
+            return {}
+        if self._ignored is None:
+            self._ignored = self._ask_ignored()
+        found = {}
+        for path in self._files([glob for glob in patterns if glob in self._ignored]):
+            digest = self._digests.of(str(self._repo.root / path))
+            if digest:
+                found[path] = digest
+        return found
+
+    def _ask_ignored(self) -> dict[str, tuple[str, ...]]:
+        """Return the globs of all nodes whose fixed part git ignores."""
+        globs = sorted({glob for node in self._nodes for glob in node.inputs or () if not glob.startswith("!")})
+        starts = {glob: fixed_part(glob) for glob in globs}
+        asked = sorted({start for start in starts.values() if start})
+        if not asked:
+            return {}
+        told = self._repo.git(
+            "check-ignore", "-z", "--stdin", ok=(0, 1), stdin="\0".join(asked).encode("utf-8", "surrogateescape")
+        )
+        ignored = set(told.decode("utf-8", "surrogateescape").split("\0"))
+        return {glob: (start,) for glob, start in starts.items() if start and start in ignored}
+
+    def _files(self, globs: Sequence[str]) -> list[str]:
+        """Return the files on disk that globs name, by-products left out; only their fixed parts are walked."""
+        from morph_tasks.repo.globs import compile_globs
+
+        root = str(self._repo.root)
+        found = set()
+        for glob in globs:
+            start = fixed_part(glob)
+            if start == glob.rstrip("/") and not os.path.isdir(f"{root}/{start}"):
+                found.add(start)
+                ask("file", f"{root}/{start}")
+                continue
+            matches = compile_globs([glob])
+            ask("folder", f"{root}/{start}")
+            for top, _, names in os.walk(f"{root}/{start}"):
+                for name in names:
+                    path = os.path.relpath(f"{top}/{name}", root)
+                    raw = os.fsencode(path)
+                    if matches(raw) and not is_byproduct(raw, False):
+                        found.add(path)
+        return sorted(found)
+
+
+def fixed_part(glob: str) -> str:
+    """Return the leading folders of a glob that hold no wildcard; the whole of it when there is none."""
+    parts = glob.removeprefix("./").rstrip("/").split("/")
+    fixed: list[str] = []
+    for part in parts:
+        if any(mark in part for mark in _WILD):
+            break
+        fixed.append(part)
+    return "/".join(fixed)
+
+
+def key_of(manifest: Manifest) -> str:
+    """Return the key of a manifest."""
+    return text_digest(canonical(manifest))
+
+
+def canonical(value: Any) -> str:
+    """Return the one JSON text of a value."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def packages_file(store: Path, digest: str) -> Path:
+    """Return where a list of packages is kept."""
+    return store / "packages" / f"{digest}.txt"
+
+
+def snapshot(tree: TreeState) -> dict[str, Any]:
+    """Return what names every file of a tree: the commit, and what differs from it."""
+    dirty = {os.fsdecode(path): list(entry) if entry else None for path, entry in tree.dirty.items()}
+    return {"head": tree.head, "dirty": dirty}
+
+
+def _value(name: str) -> str | None:
+    value = ask("env", name)
+    return text_digest(value) if value else None
+
+
+def _python(tools: Tools, name: str) -> str:
+    path = tools.find(name)
+    if os.path.basename(name).startswith("python"):
+        return path
+    interpreter = tools.interpreter(os.path.realpath(path)) if path else ""
+    return interpreter if os.path.basename(interpreter).startswith("python") else ""

@@ -1,0 +1,194 @@
+"""Measure one node: reuse a proof, or run the thing and write evidence, whatever the colour."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from morph_tasks.verify.evidence import Record, now, write_view
+from morph_tasks.verify.facts import Facts
+from morph_tasks.verify.judge import Outcome, judge
+from morph_tasks.verify.launch import launch
+from morph_tasks.verify.nodes import Node, links
+from morph_tasks.verify.run import Run
+
+_print_lock = threading.Lock()
+
+
+def measure(run: Run, node: Node) -> Outcome:
+    """Bring a node's view up to date and return what it came to. Never fails: a judge decides about colours."""
+    if not node.runs:
+        return _settle(run, node)
+    facts = run.facts(node)
+    reusable = node.reuse and not run.request.fresh
+    proof = run.proof(node, facts.key) if reusable else None
+    if proof and not _products_missing(run, node, proof):
+        return _reuse(run, node, proof)
+    record = _measure_now(run, node, facts)
+    return judge(node, record)
+
+
+def fresh_view(run: Run, node: Node) -> str | None:
+    """Return why a node's view is not up to date; None when it is and nothing needs to be done."""
+    from morph_tasks.verify.why import why_stale
+
+    view = run.view(node)
+    if not node.runs:
+        same = view and (view.get("status"), view.get("message")) == _unrun(node)[::2]
+        return None if same else "the reason it is not run changed"
+    if run.request.fresh:
+        return "--fresh"
+    if not node.reuse:
+        return "it is measured at every verify"
+    facts = run.facts(node)
+    record = run.store.newest(node.ref, facts.key)
+    stale = why_stale(record, facts.key, judge(node, record).status if record else None)
+    if stale:
+        return stale
+    if view is None or view.get("key") != facts.key:
+        return "proved in another tree or on another branch"
+    if run.proof(node, facts.key) is None:
+        return "its outputs are not the ones it made"
+    return "its products are not in this tree" if record and _products_missing(run, node, record) else None
+
+
+def _unrun(node: Node) -> tuple[str, str | None, str]:
+    if node.invalid:
+        return "fail", node.reason, node.invalid
+    return "skip", None, node.skip or ""
+
+
+def _settle(run: Run, node: Node) -> Outcome:
+    """Write the view of a node that is not run; the same answer as before writes nothing."""
+    status, reason, message = _unrun(node)
+    view = run.view(node)
+    if view and (view["status"], view.get("message")) == (status, message):
+        return judge(node, view, reused=status == "skip")
+    record: Record = {
+        "version": 1, "node": node.ref, "status": status, "reason": reason, "message": message,
+        "key": None, "count": None, "ts": now(), "durationMs": 0, "runId": run.run_id, "log": None,
+    }  # fmt: skip
+    write_view(run.repo.root, run.feature, node, record)
+    return judge(node, record)
+
+
+def _reuse(run: Run, node: Node, proof: Record) -> Outcome:
+    view = run.view(node)
+    if view is None or (view.get("key"), view.get("ts")) != (proof["key"], proof["ts"]):
+        write_view(run.repo.root, run.feature, node, {**proof, "here": False})
+    return judge(node, proof, reused=True)
+
+
+def _products_missing(run: Run, node: Node, proof: Record) -> bool:
+    """Tell whether a build must run for what it leaves behind, though its result is known.
+
+    A declared build that names no outputs may leave files that git ignores. They are known to be here only when
+    this tree ran it last; otherwise it runs again as soon as a node behind it has something to run.
+    """
+    if node.family != "build" or not node.declared or node.outputs:
+        return False
+    view = run.view(node)
+    if view and view.get("key") == proof["key"] and view.get("here"):
+        return False
+    behind = [other for other in run.measured if node.ref in other.needs and other.runs]
+    return not all(_proved_behind(run, other, node, proof) for other in behind)
+
+
+def _proved_behind(run: Run, other: Node, node: Node, proof: Record) -> bool:
+    needs = {
+        ref: str(((proof if ref == node.ref else run.view(run.node(ref))) or {}).get("output") or "")
+        for ref in other.needs
+    }
+    key = run.observer.facts(other, needs).key
+    return other.reuse and not run.request.fresh and run.proof(other, key) is not None
+
+
+def _measure_now(run: Run, node: Node, facts: Facts) -> Record:
+    failures = run.store.failures(node.ref, facts.key)
+    if failures:
+        announce(run, f"{node.ref}: failed {_times(failures)} on identical inputs, measuring again")
+    name = run.store.new_name(node.ref, facts.key)
+    started = time.time_ns()
+    result = _attempts(run, node, Path(f"{name}.log"), started)
+    run.observer.forget()
+    after = run.facts(node)
+    # A node may install packages or tools for itself: then the next verify has another key and measures again.
+    if any(after.manifest[name] != facts.manifest[name] for name in ("inputs", "ignored", "locks")):
+        result = {**result, **_changed(run, node, facts, after)}
+    record: Record = {
+        "version": 1,
+        "node": node.ref,
+        "key": facts.key,
+        **result,
+        "ts": now(),
+        "startedAt": started // 1_000_000,
+        "durationMs": (time.time_ns() - started) // 1_000_000,
+        "sha": facts.snapshot["head"],
+        "tree": run.repo.root.name,
+        "feature": run.feature,
+        "runId": run.run_id,
+        "afterFailures": failures,
+        "log": f"{name}.log",
+        "output": run.observer.output_digest(node, result["status"], facts.manifest)
+        if node.family == "build"
+        else None,
+        "manifest": facts.manifest,
+        "snapshot": facts.snapshot,
+    }
+    run.store.add(name, record)
+    run.store.trim(node.ref, facts.key)
+    run.store.prune(node.ref)
+    write_view(run.repo.root, run.feature, node, {**record, "here": True})
+    return record
+
+
+def _attempts(run: Run, node: Node, log: Path, started: int) -> dict[str, Any]:
+    """Run a node, again after a failure as often as it allows; a pass after a fail is `flaky`."""
+    from morph_tasks.verify.reading import read_result
+
+    ceiling = (
+        run.request.timeout_ms if run.request.timeout_ms and node.family in ("build", "tests") else node.timeout_ms
+    )
+    tries = []
+    for attempt in range(node.retries + 1):
+        place = log if attempt == 0 else log.with_suffix(f".{attempt}.log")
+        ended = launch(run.repo, node, place, feature=run.feature, run_id=run.run_id, timeout_ms=ceiling)
+        result = read_result(run.repo.root, node, place, ended, ceiling, links(node.command), started)
+        tries.append(result["status"])
+        if result["status"] == "pass":
+            break
+    if result["status"] == "pass" and len(tries) > 1:
+        result["status"], result["reason"] = "flaky", "passed-on-retry"
+    return {**result, "attempts": tries}
+
+
+def _changed(run: Run, node: Node, before: Facts, after: Facts) -> dict[str, Any]:
+    """Return the red result of a node whose inputs changed while it ran: nobody knows what it proved."""
+    from morph_tasks.verify.explain import differences
+
+    lines = differences(run, node, before.manifest, before.snapshot, after)
+    return {
+        "status": "fail",
+        "reason": "inputs-changed",
+        "message": "its inputs changed while it ran; ignore the files in .gitignore, or narrow the node's `inputs`",
+        "detail": lines,
+    }
+
+
+def announce(run: Run, line: str) -> None:
+    """Print a whole line for people, past what doit captures."""
+    if run.quiet:
+        return
+    stream = sys.__stderr__ if os.environ.get("MORPH_JSON") else sys.__stdout__
+    if stream is not None:
+        with _print_lock:
+            stream.write(line + "\n")
+            stream.flush()
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"

@@ -1,0 +1,185 @@
+"""What there is to measure: the nodes of a tree, declared or inferred."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from morph_tasks.errors import Refusal
+from morph_tasks.repo.files import confined
+
+if TYPE_CHECKING:
+    from morph_tasks.model.load import Config
+
+FAMILIES = ("build", "tests", "validators", "e2e")
+BUILD_TIMEOUT_MS = 120_000
+TEST_TIMEOUT_MS = 120_000  # for each run chained in the command
+
+
+@dataclass(frozen=True)
+class Node:
+    """One thing to measure. `skip` or `invalid` say why it is not run; `inputs` None is the whole tree."""
+
+    family: str
+    id: str
+    command: str = ""
+    cwd: str = "."
+    runner: str = "none"
+    inputs: tuple[str, ...] | None = None
+    env: tuple[str, ...] = ()
+    set_env: tuple[tuple[str, str], ...] = ()
+    reuse: bool = True
+    timeout_ms: int = TEST_TIMEOUT_MS
+    expected_count: int | None = None
+    junit: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    pool: str = "heavy"
+    retries: int = 0
+    flaky_reason: str | None = None
+    validator: str | None = None
+    skip: str | None = None
+    invalid: str | None = None
+    reason: str | None = None
+    warnings: tuple[str, ...] = ()
+    declared: bool = field(default=True, compare=False)
+
+    @property
+    def ref(self) -> str:
+        """Return the name that logs and stamps use, such as `tests/unit`."""
+        return self.id if self.family == "e2e" else f"{self.family}/{self.id}"
+
+    @property
+    def runs(self) -> bool:
+        """Tell whether there is anything to run."""
+        return self.skip is None and self.invalid is None
+
+
+def resolve_nodes(root: Path, config: Config) -> tuple[Node, ...]:
+    """Return every node of the tree in the order of the families.
+
+    A semantic mistake in a declared node makes that node `invalid`; the others are measured all the same.
+    """
+    from morph_tasks.verify.builds.detect import build_nodes
+    from morph_tasks.verify.e2e import e2e_node
+    from morph_tasks.verify.fallback import test_nodes
+    from morph_tasks.verify.validators.table import validator_nodes
+
+    project = config.project
+    declared_builds = project.get("build")
+    builds = (
+        [_declared("build", item, project) for item in declared_builds]
+        if declared_builds
+        else build_nodes(root, config)
+    )
+    declared_tests = project.get("tests")
+    if declared_tests is None:
+        tests = test_nodes(root, config)
+    elif not declared_tests:
+        tests = [Node("tests", "none", skip="the project declares that it has no tests")]
+    else:
+        tests = [_declared("tests", item, project) for item in declared_tests]
+    nodes = [*_checked(root, builds), *_checked(root, tests)]
+    nodes += [*validator_nodes(root, config), e2e_node(root, config)]
+    return tuple(_wired(node, nodes) for node in nodes)
+
+
+def links(command: str) -> int:
+    """Return how many runs a command chains with `&&`, at least 1."""
+    return command.count("&&") + 1
+
+
+def _declared(family: str, item: dict[str, Any], project: dict[str, Any]) -> Node:
+    command = item["command"]
+    node = Node(
+        family,
+        item["id"],
+        command=command,
+        cwd=item.get("cwd", "."),
+        inputs=tuple(item["inputs"]) if item.get("inputs") else None,
+        env=tuple(sorted(set(item.get("env", ())))),
+        reuse=item.get("reuse", True),
+        timeout_ms=item.get("timeoutMs") or BUILD_TIMEOUT_MS,
+        outputs=tuple(item.get("outputs", ())),
+        needs=tuple(f"build/{name}" for name in item["needs"]) if item.get("needs") is not None else ("*",),
+        pool=item.get("pool") or "heavy",
+    )
+    return node if family == "build" else _declared_test(node, item, project)
+
+
+def _declared_test(node: Node, item: dict[str, Any], project: dict[str, Any]) -> Node:
+    runner, warnings = _runner(item)
+    if item.get("groups") is not None:
+        warnings.append("`groups` has no meaning any more and is ignored")
+    junit = item.get("junit") or ()
+    ceiling = item.get("timeoutMs") or project.get("testTimeoutMs") or TEST_TIMEOUT_MS * links(node.command)
+    node = replace(
+        node,
+        runner=runner,
+        timeout_ms=ceiling,
+        expected_count=item.get("expectedCount"),
+        junit=(junit,) if isinstance(junit, str) else tuple(junit),
+        retries=item.get("retries", 0),
+        flaky_reason=(item.get("flakyReason") or "").strip() or None if item.get("flaky") else None,
+        warnings=tuple(warnings),
+        # A stack, a model or a provider decides the result too: nothing in the tree says what they answer.
+        reuse=item.get("reuse", not (item.get("e2e") or runner == "evals")),
+    )
+    if item.get("e2e"):
+        node = replace(node, skip="it needs the running application, which this version cannot start")
+    if item.get("build") and runner != "dotnet":
+        return replace(node, invalid=f"`build` is for runner dotnet, this node's runner is {runner}")
+    if item.get("flaky") and not node.flaky_reason:
+        return replace(node, invalid="`flaky: allow` needs a `flakyReason`")
+    return node
+
+
+def _runner(item: dict[str, Any]) -> tuple[str, list[str]]:
+    from morph_tasks.verify.runners.infer import infer_runner
+    from morph_tasks.verify.runners.table import RUNNERS
+
+    named = item.get("runner")
+    if named is None:
+        return infer_runner(item["command"], Path(item.get("cwd", "."))) or "none", []
+    if named in RUNNERS:
+        return named, []
+    return "none", [f"runner {named} has no reader yet: its tests are not counted"]
+
+
+def _checked(root: Path, nodes: list[Node]) -> list[Node]:
+    """Mark what cannot be measured: an id used twice, a folder that is missing or outside."""
+    ids = [node.id for node in nodes]
+    checked = []
+    for node in nodes:
+        problem = node.invalid
+        if node.declared and ids.count(node.id) > 1:
+            problem = f"id {node.id!r} is declared {ids.count(node.id)} times"
+        elif node.runs:
+            problem = _cwd_problem(root, node.cwd)
+        checked.append(replace(node, invalid=problem, reason="invalid-test-node") if problem else node)
+    return checked
+
+
+def _cwd_problem(root: Path, cwd: str) -> str | None:
+    try:
+        folder = confined(root, cwd)
+    except (Refusal, ValueError):
+        return f"cwd {cwd!r} leads outside the tree"
+    return None if folder.is_dir() else f"cwd {cwd!r} is not a folder of the tree"
+
+
+def _wired(node: Node, nodes: list[Node]) -> Node:
+    """Replace `*` with the builds there are, and refuse names that are not builds."""
+    builds = [other.ref for other in nodes if other.family == "build" and other.runs]
+    if node.needs == ("*",):
+        return replace(node, needs=tuple(builds) if node.family == "tests" else ())
+    missing = [name for name in node.needs if name not in builds or name == node.ref]
+    if missing and node.runs:
+        return replace(
+            node,
+            needs=(),
+            invalid=f"`needs` names {missing[0]}, which is not another build",
+            reason="invalid-test-node",
+        )
+    return node

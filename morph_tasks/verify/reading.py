@@ -1,0 +1,115 @@
+"""From the end of a command and its log to a result: status, reason, counts, what failed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from morph_tasks.verify.nodes import Node
+
+if TYPE_CHECKING:
+    from morph_tasks.machine.processes import Ended
+    from morph_tasks.verify.runners.model import Reading
+
+_TAIL_LINES = 12
+_MOST_FAILURES = 10
+_ENDINGS = {126: "command-not-executable", 127: "command-not-found"}
+
+
+def read_result(
+    root: Path, node: Node, log: Path, ended: Ended, ceiling_ms: int, chained: int, started_ns: int
+) -> dict[str, Any]:
+    """Return the fields of a record that say how a command ended and what its output means."""
+    base: dict[str, Any] = {"exitCode": ended.exit_code, "count": None, "counts": None, "warnings": [], "detail": []}
+    if ended.leftovers:
+        base["warnings"] = [f"left running and ended by us: {', '.join(ended.leftovers)}"]
+    if node.family != "tests":
+        result = _by_exit(base, log, ended)
+    else:
+        result = _by_output(root, base, node, log, ended, started_ns)
+    if ended.timed_out:
+        result |= {"status": "fail", "reason": "timeout", "message": _timeout(result, ceiling_ms, chained)}
+    return result
+
+
+def _by_exit(base: dict[str, Any], log: Path, ended: Ended) -> dict[str, Any]:
+    if ended.exit_code == 0:
+        return {**base, "status": "pass", "reason": None, "message": ""}
+    code, message = _ending(ended.exit_code)
+    return {**base, "status": "fail", "reason": code, "message": message, "detail": tail(log)}
+
+
+def _by_output(
+    root: Path, base: dict[str, Any], node: Node, log: Path, ended: Ended, started_ns: int
+) -> dict[str, Any]:
+    reading = _reading(root, node, log, ended, started_ns)
+    result = {
+        **base,
+        "verdict": reading.verdict,
+        "count": reading.executed,
+        "counts": dict(reading.counts) if reading.counts is not None else None,
+        "warnings": [*base["warnings"], *reading.warnings],
+        "reason": None,
+        "message": reading.message,
+    }
+    if ended.exit_code in _ENDINGS and reading.counts is None:
+        code, message = _ending(ended.exit_code)
+        return {**result, "status": "fail", "reason": code, "message": message, "detail": tail(log)}
+    if reading.verdict == "pass":
+        status, reason = ("flaky", "flaky-in-runner") if reading.flaky else ("pass", None)
+        return {**result, "status": status, "reason": reason}
+    if reading.verdict == "unknown":
+        if node.runner != "none":
+            result["warnings"].append("the number of tests could not be read: it is unknown, not zero")
+        return {**result, "status": "pass"}
+    reason = "no-tests" if reading.verdict == "no-tests" else reading.reason or "tests-failed"
+    return {**result, "status": "fail", "reason": reason, "detail": _failed(node, log)}
+
+
+def _reading(root: Path, node: Node, log: Path, ended: Ended, started_ns: int) -> Reading:
+    from morph_tasks.verify.runners.read import join_junit, read_output
+
+    code = ended.exit_code
+    reading = read_output(node.runner, log, exit_code=code, command=node.command, timed_out=ended.timed_out)
+    if node.junit:
+        from morph_tasks.verify.junit import read_junit
+
+        paths = sorted(path for glob in node.junit for path in root.glob(glob) if path.is_file())
+        reading = join_junit(reading, read_junit(paths, since_ns=started_ns), code)
+    return reading
+
+
+def _failed(node: Node, log: Path) -> list[str]:
+    from morph_tasks.verify.runners.read import read_failures
+
+    found = read_failures(node.runner, log)
+    lines = [f"{item.where()}: {item.first_line()}".strip(": ") for item in found[:_MOST_FAILURES]]
+    if len(found) > _MOST_FAILURES:
+        lines.append(f"and {len(found) - _MOST_FAILURES} more")
+    return lines or tail(log)
+
+
+def tail(log: Path) -> list[str]:
+    """Return the last lines of a log that say something."""
+    with open(log, "rb") as file:
+        size = file.seek(0, 2)
+        file.seek(max(0, size - 8192))
+        text = file.read().decode("utf-8", "replace")
+    lines = [line.rstrip()[:300] for line in text.splitlines() if line.strip()]
+    return lines[-_TAIL_LINES:]
+
+
+def _ending(code: int | None) -> tuple[str, str]:
+    if code is None:
+        return "not-ended", "the command did not end by itself"
+    if code < 0:
+        return "killed", f"the command was ended by signal {-code}"
+    return _ENDINGS.get(code, "exit-code"), f"the command ended with exit code {code}"
+
+
+def _timeout(result: dict[str, Any], ceiling_ms: int, chained: int) -> str:
+    counts = result.get("counts") or {}
+    failed = counts.get("failed", 0) + counts.get("errors", 0)
+    at = min(chained, 1 + int(counts.get("runs", 0)))
+    said = "no test failed" if not failed else f"{failed} failed before"
+    return f"timeout after {ceiling_ms} ms in run {at} of {chained} — {said}"

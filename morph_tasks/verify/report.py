@@ -1,0 +1,159 @@
+"""What a verify says: one document for machines, lines for people, one event for the log."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from morph_tasks.verify.eventlog import stamped, write_event
+from morph_tasks.verify.judge import Outcome, Verdict, feedback
+from morph_tasks.verify.nodes import FAMILIES
+from morph_tasks.verify.run import Run
+
+_ID_WIDTH = 24
+
+
+@dataclass(frozen=True)
+class Result:
+    """A concluded verify: the document, the lines, the exit code. `settled`: green, and nothing was run or written."""
+
+    payload: dict[str, Any]
+    lines: tuple[str, ...]
+    exit_code: int
+    outcomes: tuple[Outcome, ...] = ()
+    settled: bool = False
+
+
+def payload(
+    run: Run, verdict: Verdict, stamp: dict[str, Any], *, persisted: bool, reason: str | None, repeat: Any
+) -> dict[str, Any]:
+    """Return the document of `verify --json`: the stamp, with each family as an object."""
+    families = {}
+    for name in FAMILIES:
+        members = [outcome for outcome in verdict.outcomes if outcome.node.family == name]
+        families[name] = {
+            "status": verdict.nodes[name],
+            "durationMs": sum(_duration(outcome) for outcome in members),
+            "runs": [_entry(outcome) for outcome in members],
+        }
+    e2e = families["e2e"]
+    e2e["count"], e2e["reason"] = None, stamp["e2eReason"]
+    return {
+        "ok": verdict.status == "pass",
+        "feature": run.feature,
+        **stamp,
+        "nodes": families,
+        "feedback": _feedback(verdict),
+        "persisted": persisted,
+        "reason": reason,
+        "repeatOf": repeat,
+    }
+
+
+def _feedback(verdict: Verdict) -> list[str]:
+    lines = feedback(verdict.outcomes)
+    if verdict.reason == "nothing-verified":
+        lines.append(
+            "nothing was verified: no node ran; declare project.build or project.tests in .morph/config/config.json"
+        )
+    return lines
+
+
+def _entry(outcome: Outcome) -> dict[str, Any]:
+    node, record = outcome.node, outcome.record or {}
+    reused = {"ts": record.get("ts"), "sha": record.get("sha"), "tree": record.get("tree")}
+    return {
+        "id": node.id,
+        "node": node.ref,
+        "command": node.command or None,
+        "cwd": node.cwd,
+        "runner": node.runner if node.family == "tests" else None,
+        "status": outcome.status,
+        "reason": outcome.reason or (outcome.message if outcome.status == "skip" else None) or None,
+        "message": outcome.message,
+        "durationMs": _duration(outcome),
+        "exitCode": record.get("exitCode"),
+        "count": outcome.count,
+        "counts": record.get("counts"),
+        "expectedCount": node.expected_count,
+        "key": record.get("key"),
+        "reused": reused if outcome.reused and record.get("key") else None,
+        "afterFailures": record.get("afterFailures") or 0,
+        "attempts": record.get("attempts") or [],
+        "warnings": list(outcome.warnings),
+        "log": record.get("log"),
+    }
+
+
+def _duration(outcome: Outcome) -> int:
+    return 0 if outcome.reused or not outcome.record else int(outcome.record.get("durationMs") or 0)
+
+
+def lines(verdict: Verdict, document: dict[str, Any]) -> list[str]:
+    """Return what people read: a line a node, what needs doing, the verdict last."""
+    said = [node_line(outcome) for outcome in verdict.outcomes]
+    said += document["feedback"]
+    repeat = document["repeatOf"]
+    if repeat:
+        said.append(f"the last verify of exactly this code was {repeat['status']} ({repeat['ts']})")
+    return [*said, _last_line(verdict, document)]
+
+
+def node_line(outcome: Outcome) -> str:
+    """Return one line on a node."""
+    record = outcome.record or {}
+    parts = []
+    if outcome.status == "skip" or (outcome.reason and outcome.status != "pass"):
+        parts.append(outcome.message if outcome.status == "skip" else str(outcome.reason))
+    if outcome.count is not None:
+        parts.append(f"{outcome.count} tests" if outcome.count != 1 else "1 test")
+    if outcome.reused and record.get("key"):
+        parts.append(f"reused: {record.get('ts')}, {(record.get('sha') or 'no commit')[:12]}, {record.get('tree')}")
+    elif record.get("key"):
+        parts.append(f"{record.get('durationMs', 0) / 1000:.1f} s")
+    if record.get("afterFailures"):
+        parts.append(f"after {record['afterFailures']} failed on the same inputs")
+    return f"{outcome.node.ref:<{_ID_WIDTH}} {outcome.status:<5} {'  '.join(parts)}".rstrip()
+
+
+def _last_line(verdict: Verdict, document: dict[str, Any]) -> str:
+    bad = sum(not outcome.green for outcome in verdict.outcomes)
+    proved = sum(outcome.status in ("pass", "flaky") for outcome in verdict.outcomes)
+    word = "GREEN" if verdict.status == "pass" else "RED"
+    said = (
+        f"{proved} of {len(verdict.outcomes)} nodes proved"
+        if not bad
+        else f"{bad} of {len(verdict.outcomes)} nodes red"
+    )
+    kept = "stamped" if document["persisted"] else f"not stamped ({document['reason']})"
+    return f"{word} {document['feature']}: {said}; {kept}"
+
+
+def append_event(run: Run, document: dict[str, Any]) -> None:
+    """Add the `Verify` event to the tree's log."""
+    write_event(str(run.repo.root), stamped(event(run, document)))
+
+
+def event(run: Run, document: dict[str, Any]) -> str:
+    """Return the event of a verify as JSON text, without its time and id."""
+    nodes: dict[str, Any] = {
+        name: {"status": about["status"], "durationMs": about["durationMs"]}
+        for name, about in document["nodes"].items()
+    }
+    checks = document["nodes"]["validators"]["runs"]
+    nodes["validators"]["ran"] = [entry["id"] for entry in checks if entry["status"] != "skip"]
+    nodes["validators"]["skipped"] = [entry["id"] for entry in checks if entry["status"] == "skip"]
+    said = {
+        "event": "Verify",
+        "feature": run.feature,
+        "status": document["status"],
+        "sha": document["sha"],
+        "fingerprint": document["fingerprint"],
+        "tree": "worktree" if run.repo.git_dir != run.repo.common_dir else "root",
+        "persisted": document["persisted"],
+        "reason": document["reason"],
+        "source": document["source"],
+        "nodes": nodes,
+    }
+    return json.dumps(said, ensure_ascii=True, separators=(",", ":"))
