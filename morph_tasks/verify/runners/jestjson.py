@@ -1,0 +1,44 @@
+"""The JSON report that jest prints with `--json` and vitest with `--reporter=json`."""
+
+from __future__ import annotations
+
+import re
+
+from morph_tasks.verify.runners.model import Found
+from morph_tasks.verify.runners.text import Log
+
+# Inside a string of the report the quotes would be escaped: this can only be the report itself.
+_KEY = re.compile(rb'\{\s{0,20}"num(?:Total|Failed|Passed)')
+_HEAD = 4096
+
+
+def read_json(log: Log) -> Found | None:
+    """Return the counts at the head of the report, None when there is no report."""
+    at = log.find(_KEY)
+    if at is None:
+        return None
+    text = log.read(at, at + _HEAD).decode("utf-8", "replace")
+    many = {hit[1]: int(hit[2]) for hit in re.finditer(r'"num(\w+)":\s*(\d+)', text)}
+    if "TotalTests" not in many:
+        return None
+    counts = {
+        "passed": many.get("PassedTests", 0),
+        "failed": many.get("FailedTests", 0),
+        "skipped": many.get("PendingTests", 0),
+        "todo": many.get("TodoTests", 0),
+        "total": many["TotalTests"],
+    }
+    unloaded = many.get("RuntimeErrorTestSuites", 0)
+    broken = bool(unloaded) or (many.get("FailedTestSuites", 0) > 0 and not counts["failed"])
+    interrupted = re.search(
+        r'"wasInterrupted":\s*true', log.read(log.size - _HEAD, log.size).decode("utf-8", "replace")
+    )
+    return Found(
+        evidence=3,
+        at=at,
+        counts=counts,
+        executed=counts["passed"] + counts["failed"],
+        complete=not broken and not interrupted,
+        problem="suite-failed" if broken else "interrupted" if interrupted else None,
+        detail=f"{unloaded} test suites could not be run" if unloaded else "",
+    )

@@ -1,0 +1,161 @@
+"""A log of any size as lines: found by cheap anchors, cleaned only when an anchor hit."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from morph_tasks.verify.runners import prefixes
+
+CHUNK = 1 << 22
+LONGEST = 4096
+# Only the newest hits of an anchor are kept: a summary is nearer to the end than the noise that looks like one.
+KEPT = 20_000
+_AROUND = 1 << 14
+
+# CSI, OSC (titles, links), character sets (`ESC ( B` of cargo), and the two-byte escapes.
+_ESCAPES = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\|$)|\x1b[()*+][0-9A-Za-z]|\x1b[@-Z\\^-~]|\x9b[0-?]*[@-~]"
+)
+# What is left of escapes in logs that dropped or spelled out the escape character.
+_REMAINS = re.compile(
+    r"(?:\x1b|␛|\^\[)?\[(?:\d{1,3}(?:;\d{1,3}){0,5})?m|(?:␛|\^\[)\[[0-9;]{0,8}[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]"
+)
+ERASE = re.compile(rb"(?:\x1b|\xe2\x90\x9b|\^\[)\[\d{0,3}[AJK]|^\[\d{0,2}[AK]\[", re.M)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line: where it begins and ends in its log (bytes), and its clean text."""
+
+    at: int
+    end: int
+    text: str
+
+
+def strip_codes(text: str) -> str:
+    """Return the text without terminal codes and without trailing blanks."""
+    if "\x1b" in text or "\x9b" in text:
+        text = _ESCAPES.sub("", text)
+    return _REMAINS.sub("", text).rstrip()
+
+
+class Log:
+    """One output stream, bytes in memory or a file read in pieces; never held as a whole when it is a file."""
+
+    def __init__(self, source: bytes | Path) -> None:
+        self._data = source if isinstance(source, bytes) else None
+        self._file = None if isinstance(source, bytes) else open(source, "rb")  # noqa: SIM115
+        self.size = len(source) if isinstance(source, bytes) else self._file_size()
+        if self.read(0, 2) in (b"\xff\xfe", b"\xfe\xff"):
+            # PowerShell's `>` and Tee-Object write UTF-16.
+            self._data = self.read(0, self.size).decode("utf-16", "replace").encode()
+            self.size = len(self._data)
+        self._prefix = prefixes.find(
+            [strip_codes(raw.decode("utf-8", "replace")) for raw in _split(self.read(0, 1 << 16))]
+        )
+
+    def _file_size(self) -> int:
+        assert self._file is not None
+        return self._file.seek(0, 2)
+
+    def close(self) -> None:
+        """Let go of the file, if there is one."""
+        if self._file is not None:
+            self._file.close()
+
+    def read(self, start: int, end: int) -> bytes:
+        """Return the bytes between two offsets; offsets outside the log are cut."""
+        start, end = max(start, 0), min(end, self.size)
+        if self._data is not None:
+            return self._data[start:end]
+        assert self._file is not None
+        self._file.seek(start)
+        return self._file.read(max(end - start, 0))
+
+    def clean(self, raw: bytes) -> str:
+        """Return one raw line as text without codes and without the prefix that all lines of this log carry."""
+        text = strip_codes(raw.decode("utf-8", "replace"))
+        return prefixes.cut(text, self._prefix) if self._prefix else text
+
+    def scan(self, *anchors: re.Pattern[bytes], start: int = 0, end: int | None = None) -> list[Line]:
+        """Return the lines that an anchor hits, in order; each anchor should begin with a literal and match within a line."""
+        hits: dict[int, tuple[int, bytes]] = {}
+        recent: deque[int] = deque()
+        for base, chunk, cut in self._chunks(start, self.size if end is None else end):
+            for anchor in anchors:
+                for hit in anchor.finditer(chunk):
+                    first, last = _bounds(chunk, hit.start())
+                    whole = (first > 0 or not cut) and 0 <= last - first <= LONGEST
+                    if whole and base + first not in hits:
+                        hits[base + first] = (base + last, chunk[first:last])
+                        recent.append(base + first)
+            while len(recent) > KEPT:
+                del hits[recent.popleft()]
+        return [Line(at, hits[at][0], self.clean(hits[at][1])) for at in sorted(hits)]
+
+    def count(self, literal: bytes) -> int:
+        """Return how often a literal occurs."""
+        return sum(chunk.count(literal) for _, chunk, _ in self._chunks(0, self.size))
+
+    def find(self, anchor: re.Pattern[bytes]) -> int | None:
+        """Return the offset of the first hit, wherever in a line it is."""
+        for base, chunk, _ in self._chunks(0, self.size):
+            if hit := anchor.search(chunk):
+                return base + hit.start()
+        return None
+
+    def after(self, line: Line, many: int) -> list[Line]:
+        """Return up to `many` lines that follow a line, blank ones included."""
+        return self._lines(line.end, line.end + _AROUND, skip=1)[:many]
+
+    def before(self, line: Line, many: int) -> list[Line]:
+        """Return up to `many` lines that precede a line, the nearest last, blank ones included."""
+        start = max(line.at - _AROUND, 0)
+        found = self._lines(start, line.at, skip=1 if start else 0)
+        if found and not found[-1].text and found[-1].at == line.at:
+            found.pop()
+        return found[-many:]
+
+    def lines(self, start: int = 0, end: int | None = None) -> list[Line]:
+        """Return all lines between two offsets, clean; meant for small stretches."""
+        return self._lines(start, self.size if end is None else end, skip=0)
+
+    def _lines(self, start: int, end: int, skip: int) -> list[Line]:
+        found, at = [], max(start, 0)
+        for raw in _split(self.read(start, end)):
+            found.append(Line(at, at + len(raw), self.clean(raw[: LONGEST * 2])))
+            at += len(raw) + 1
+        return found[skip:]
+
+    def _chunks(self, start: int, end: int) -> Iterator[tuple[int, bytes, bool]]:
+        """Yield (offset, bytes, begins inside a line); pieces end at line ends unless a line outgrows a piece."""
+        rest, base, cut = b"", start, False
+        while base + len(rest) < end:
+            piece = rest + self.read(base + len(rest), min(base + len(rest) + CHUNK, end))
+            at_end = base + len(piece) >= end
+            stop = len(piece) if at_end else max(piece.rfind(b"\n"), piece.rfind(b"\r")) + 1
+            if stop <= 0:
+                # One line longer than a piece is no summary; its parts are looked at and dropped.
+                yield base, piece, True
+                rest, base, cut = b"", base + len(piece), True
+                continue
+            yield base, piece[:stop], cut
+            rest, base, cut = piece[stop:], base + stop, False
+
+
+def _split(data: bytes) -> list[bytes]:
+    return data.replace(b"\r\n", b" \n").replace(b"\r", b"\n").split(b"\n") if data else []
+
+
+def _bounds(chunk: bytes, at: int) -> tuple[int, int]:
+    """Return start and end of the line around an offset; the end is -1 when the line is too long to be a summary."""
+    floor, roof = max(at - LONGEST, 0), at + LONGEST
+    first = max(chunk.rfind(b"\n", floor, at), chunk.rfind(b"\r", floor, at)) + 1
+    if first == 0 and floor > 0:
+        return 0, -1
+    ends = [found for found in (chunk.find(b"\n", at, roof), chunk.find(b"\r", at, roof)) if found >= 0]
+    return first, min(ends) if ends else (len(chunk) if roof >= len(chunk) else -1)

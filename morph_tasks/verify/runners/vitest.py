@@ -1,0 +1,157 @@
+"""Vitest: ` Test Files  1 failed | 2 passed (3)`, `      Tests  2 failed | 11 passed (13)`, `     Errors  1 error`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from morph_tasks.verify.runners.jestjson import read_json
+from morph_tasks.verify.runners.model import Failure, Found, Output
+from morph_tasks.verify.runners.sessions import End, Start, pair
+from morph_tasks.verify.runners.streams import add, read_streams
+from morph_tasks.verify.runners.text import Line, Log, strip_codes
+
+ALIASES: tuple[str, ...] = ()
+SUMMARY = "the block ` Test Files …` / `      Tests  2 failed | 11 passed (13)` / `     Errors  1 error`, or `--reporter=json`"
+ZERO = "`No test files found`, `no tests`, only skipped"
+EXITS: dict[int, str] = {}
+
+_PARTS = r"(?:\d+ [a-z][a-z ]*?(?: \| |(?= \()| ?$))+"
+_TESTS = re.compile(rf"^ {{4,}}Tests {{1,3}}(?:(?P<none>no tests)|(?P<parts>{_PARTS}))(?: ?\((?P<total>\d+)\))?$")
+_FILES = re.compile(rf"^ {{0,2}}Test Files {{1,3}}(?:(?P<none>no tests)|(?P<parts>{_PARTS}))(?: ?\((?P<total>\d+)\))?$")
+_ERRORS = re.compile(r"^ *(Errors|Type Errors) {1,3}(?:(\d+) errors?|no errors)$")
+_LABEL = re.compile(
+    r"^ {0,12}(Test Files|Tests|Errors|Type Errors|Start at|Duration|Snapshots|Typecheck|Obsolete|Failed) "
+)
+_BEGIN = re.compile(r"^ ?(?:RUN|DEV) +v\d+\.\d+\.\d+\S*(?: |$)")
+_PART = re.compile(r"(\d+) ([a-z][a-z ]*)")
+
+_A_TESTS = re.compile(rb"Tests [^\n]{0,24}(?:\d[^\n]{0,16} [a-z]|no tests)")
+_A_BEGIN = re.compile(rb"(?:RUN|DEV) [^\n]{0,40}v\d")
+_A_EMPTY = re.compile(rb"No test files found")
+_A_RARE = (
+    re.compile(rb"Unhandled (?:Errors|Rejection|Source Errors)"),
+    re.compile(rb"Unhandled Rejection"),
+    re.compile(rb"Startup Error"),
+    re.compile(rb"CACError: "),
+    re.compile(rb"ERROR: Coverage for "),
+    re.compile(rb"JavaScript heap out of memory"),
+    re.compile(rb"Error: \[vitest-pool\]"),
+)
+_NAMES = {"expected fail": "xfailed"}
+
+
+@dataclass(frozen=True)
+class _Block:
+    tests: dict[str, int]
+    files: dict[str, int]
+    errors: int
+
+
+def read(output: Output) -> Found:
+    """Return the summed `Tests` blocks; files that did not load and unhandled errors are problems."""
+    return read_streams(output, _read_log)
+
+
+def _read_log(log: Log, output: Output) -> Found:
+    lines = log.scan(_A_TESTS, _A_BEGIN, _A_EMPTY)
+    starts = [Start(line.at) for line in lines if _BEGIN.match(line.text)]
+    blocks = [(line, block) for line in lines if (block := _block(log, line))]
+    # A block without its `Test Files` line is only believed when no whole one is there.
+    whole = [(line, block) for line, block in blocks if block.files] or blocks
+    paired = pair([*starts, *(End(line.at, block) for line, block in whole)], output.calls, bare="all")
+    empty = any(line.text.strip().startswith("No test files found") for line in lines)
+    if not paired.ends:
+        return _without_blocks(log, bool(starts), empty)
+    tests, files, errors = {"passed": 0, "failed": 0, "skipped": 0}, dict[str, int](), 0
+    for block in paired.ends:
+        add(tests, block.tests)
+        add(files, block.files)
+        errors += block.errors
+    problem, detail = _problem(tests, files, errors, log)
+    ran = tests["passed"] + tests["failed"] + tests.get("xfailed", 0)
+    return Found(
+        evidence=3,
+        at=paired.last,
+        counts=tests | ({"unhandled_errors": errors} if errors else {}),
+        executed=ran,
+        complete=not paired.open and problem in (None, "coverage-threshold"),
+        problem=problem,
+        detail=detail,
+        extra={"files": files} if files else {},
+    )
+
+
+def _block(log: Log, line: Line) -> _Block | None:
+    hit = _TESTS.match(line.text)
+    if not hit:
+        return None
+    tests, files, errors = _counts(hit), dict[str, int](), 0
+    for near in reversed(log.before(line, 2)):
+        if found := _FILES.match(near.text):
+            files = _counts(found)
+            break
+    for near in log.after(line, 6):
+        if not _LABEL.match(near.text):
+            break
+        if found := _ERRORS.match(near.text):
+            errors += int(found[2] or 0)
+    return _Block(tests, files, errors)
+
+
+def _counts(hit: re.Match[str]) -> dict[str, int]:
+    found = [_PART.fullmatch(part.strip()) for part in (hit["parts"] or "").split(" | ")]
+    counts = {_NAMES.get(part[2], part[2].replace(" ", "_")): int(part[1]) for part in found if part}
+    total = int(hit["total"]) if hit["total"] else sum(counts.values())
+    return counts | {"total": total}
+
+
+def _problem(tests: dict[str, int], files: dict[str, int], errors: int, log: Log) -> tuple[str | None, str]:
+    if errors:
+        return "unhandled-error", f"{errors} unhandled error{'s' if errors > 1 else ''}"
+    if files.get("failed", 0) and not tests["failed"]:
+        return "suite-failed", f"{files['failed']} test file{'s' if files['failed'] > 1 else ''} could not be run"
+    if not tests["failed"]:
+        for line in log.scan(*_A_RARE[:2], _A_RARE[4]):
+            if line.text.startswith("ERROR: Coverage for "):
+                return "coverage-threshold", line.text[7:]
+            if re.match(r"^⎯+ ?Unhandled ", line.text):
+                return "unhandled-error", line.text.strip("⎯ ")
+    return None, ""
+
+
+def _without_blocks(log: Log, started: bool, empty: bool) -> Found:
+    if report := read_json(log):
+        return report
+    notes = log.scan(*_A_RARE)
+    texts = [line.text.strip() for line in notes]
+    if any(text.startswith("CACError: ") for text in texts):
+        return Found(2, problem="usage-error", detail=next(text for text in texts if text.startswith("CACError: ")))
+    broken = next(
+        (text for text in texts if re.search(r"Startup Error|Unhandled |heap out of memory|vitest-pool", text)), ""
+    )
+    return Found(
+        evidence=2 if started or empty else 0,
+        complete=not started or empty,
+        empty=empty,
+        problem="unhandled-error" if broken and started else None,
+        detail=broken.strip("⎯ "),
+    )
+
+
+def failures(text: str) -> list[Failure]:
+    """Return what the ` FAIL  file > suite > test` headings name, with the first error line and place below each."""
+    found: dict[str, Failure] = {}
+    current = ""
+    for raw in text.splitlines():
+        line = strip_codes(raw)
+        if hit := re.match(r"^ FAIL {1,2}(?:\|[^|]+\| )?(\S+?\.[cm]?[jt]sx?)(?: \[ .* \]|((?: > .+)*))$", line):
+            current = hit[1] + (hit[2] or "")
+            found.setdefault(current, Failure(current, hit[1]))
+        elif current and not found[current].message and re.match(r"^[A-Z]\w*(?:Error|Exception)?: ", line):
+            found[current] = Failure(current, found[current].file, None, line)
+        elif current and (place := re.match(r"^ ❯ (?:.* )?(\S+?):(\d+):\d+$", line)):
+            known = found[current]
+            if known.line is None and known.file and place[1].endswith(known.file):
+                found[current] = Failure(current, known.file, int(place[2]), known.message)
+    return list(found.values())
