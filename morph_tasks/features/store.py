@@ -6,14 +6,19 @@ import copy
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
 from morph_tasks.features.shape import looks_valid
 from morph_tasks.features.view import FeatureView, unreadable, view_of
 from morph_tasks.repo.files import locked, read_json, write_json
+from morph_tasks.repo.trees import BRANCH_PREFIX, checked_out
+
+if TYPE_CHECKING:
+    from morph_tasks.repo.git import Repo
 
 FEATURES = ".morph/features"
 ARCHIVE = ".morph/archive"
@@ -72,12 +77,15 @@ def update_feature(root: Path, slug: str, change: Callable[[dict[str, Any]], Non
         return data
 
 
-def list_features(root: Path, *, archived: bool = False) -> list[FeatureView]:
+def list_features(root: Path, *, archived: bool = False, repo: Repo | None = None) -> list[FeatureView]:
     """Return the features of a tree by name; one that cannot be read is a row with a flag.
 
+    With `repo`, a feature that another living tree owns is read there: the copy here is frozen.
     Archived ones come last and only when asked for. Writes nothing.
     """
     found = [_view(path) for path in _folders(root / FEATURES)]
+    if repo:
+        found = _with_owners(found, repo)
     if archived:
         found += [_view(path, archived=True) for path in _folders(root / ARCHIVE)]
     return found
@@ -136,6 +144,21 @@ def _view(path: Path, *, archived: bool = False) -> FeatureView:
         missing = isinstance(error, FileNotFoundError)
         return unreadable(path, "no feature.json" if missing else str(error), archived=archived)
     return view_of(path, data, archived=archived)
+
+
+def _with_owners(found: list[FeatureView], repo: Repo) -> list[FeatureView]:
+    rows = {view.slug: view for view in found}
+    here = os.path.realpath(repo.root)
+    for tree, branch in checked_out(repo):
+        slug = branch.removeprefix(BRANCH_PREFIX)
+        if slug == branch or "/" in slug or os.path.realpath(tree) == here:
+            continue
+        path = tree / FEATURES / slug
+        if path.is_dir():
+            rows[slug] = replace(_view(path), tree=str(tree))
+        elif slug in rows:
+            rows[slug] = replace(rows[slug], tree=str(tree), flags=(*rows[slug].flags, "not-in-owner-tree"))
+    return [rows[slug] for slug in sorted(rows)]
 
 
 def _not_found(root: Path, slug: str) -> Refusal:

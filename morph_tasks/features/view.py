@@ -11,7 +11,10 @@ from morph_tasks.features.shape import GATES, looks_valid
 
 @dataclass(frozen=True)
 class FeatureView:
-    """One row of the list. `phase` is None when it cannot be told; `data` is the raw `feature.json`."""
+    """One row of the list. `phase` is None when it cannot be told; `data` is the raw `feature.json`.
+
+    `tree`: the other work tree that owns the feature; None when it is this one.
+    """
 
     slug: str
     path: Path
@@ -26,6 +29,7 @@ class FeatureView:
     updated_at: str | None
     flags: tuple[str, ...] = ()
     problem: str = ""
+    tree: str | None = None
     data: dict[str, Any] = field(default_factory=dict, repr=False)
 
 

@@ -18,7 +18,8 @@ def feature_graph(run: Run) -> Iterator[Task]:
     """Yield the tasks of a feature: the lock, a measure and a judge for each node, the verdict."""
     where: actions.Where = (str(run.repo.root), run.feature, run.request.as_dict(), run.run_id)
     yield _task("_begin", (run.feature,), actions.begin, where)
-    for node in run.measured:
+    # An id that is declared twice is one invalid node, said twice.
+    for node in {node.ref: node for node in run.measured}.values():
         yield _measure(run, node, where)
         yield _judge(run, node, where)
     yield _task(
@@ -27,8 +28,8 @@ def feature_graph(run: Run) -> Iterator[Task]:
         actions.judge_verify,
         where,
         doc=f"measure and judge {run.feature}, stamp the proof",
-        task_dep=[_name("_measure", run, node) for node in run.measured],
-        file_dep=[_view(run, node) for node in run.measured],
+        task_dep=sorted({_name("_measure", run, node) for node in run.measured}),
+        file_dep=sorted({_view(run, node) for node in run.measured}),
     )
 
 

@@ -18,6 +18,7 @@ from morph_tasks.verify.probe import ask
 from morph_tasks.verify.tools import Tools, programs
 
 if TYPE_CHECKING:
+    from morph_tasks.model.load import Config
     from morph_tasks.repo.fingerprint import TreeState
     from morph_tasks.repo.git import Repo
 
@@ -41,8 +42,9 @@ class Facts:
 class Observer:
     """Looks at one tree: one pass serves the fingerprint and the inputs of every node."""
 
-    def __init__(self, repo: Repo, nodes: Sequence[Node]) -> None:
+    def __init__(self, repo: Repo, config: Config, nodes: Sequence[Node]) -> None:
         self._repo = repo
+        self._config = config
         self._nodes = nodes
         self._groups = {node.ref: node.inputs for node in nodes if node.inputs is not None}
         self.excluded = tuple(sorted({path for node in nodes for path in (*node.junit, *node.outputs)}))
@@ -120,10 +122,18 @@ class Observer:
             "tools": tools.identities(names),
             "packages": {name: self._listed(lines) for name, lines in lists.items() if lines},
             "locks": packages.lock_files(ecosystems, root, cwd, self._digests),
+            "validator": self._validator(node),
             "env": {name: _value(name) for name in node.env},
             "os": about.sysname,
             "arch": about.machine,
         }
+
+    def _validator(self, node: Node) -> dict[str, Any] | None:
+        if node.validator is None:
+            return None
+        from morph_tasks.verify.validators.table import facts
+
+        return {"name": node.validator, **facts(self._repo, self._config, node.validator)}
 
     def _scripts(self, command: str) -> str | None:
         from morph_tasks.verify.launch import SCRIPTS

@@ -113,7 +113,7 @@ def _measure_now(run: Run, node: Node, facts: Facts) -> Record:
         announce(run, f"{node.ref}: failed {_times(failures)} on identical inputs, measuring again")
     name = run.store.new_name(node.ref, facts.key)
     started = time.time_ns()
-    result = _attempts(run, node, Path(f"{name}.log"), started)
+    result = _validated(run, node) if node.validator else _attempts(run, node, Path(f"{name}.log"), started)
     run.observer.forget()
     after = run.facts(node)
     # A node may install packages or tools for itself: then the next verify has another key and measures again.
@@ -164,6 +164,18 @@ def _attempts(run: Run, node: Node, log: Path, started: int) -> dict[str, Any]:
     if result["status"] == "pass" and len(tries) > 1:
         result["status"], result["reason"] = "flaky", "passed-on-retry"
     return {**result, "attempts": tries}
+
+
+def _validated(run: Run, node: Node) -> dict[str, Any]:
+    """Run a validator of ours; one that could not check is a skip with its reason, never green."""
+    from morph_tasks.verify.validators.table import run as check
+
+    found = check(run.repo, run.config, node.validator or "")
+    warnings = [f"did not run: {found.message}"] if found.status == "skip" else list(found.warnings)
+    return {
+        "status": found.status, "reason": found.reason, "message": found.message, "warnings": warnings,
+        "detail": list(found.detail), "count": None, "counts": None, "exitCode": None, "attempts": [found.status],
+    }  # fmt: skip
 
 
 def _changed(run: Run, node: Node, before: Facts, after: Facts) -> dict[str, Any]:

@@ -47,7 +47,7 @@ class Run:
 
     @cached_property
     def observer(self) -> Observer:
-        return Observer(self.repo, [node for node in self.nodes if node.runs])
+        return Observer(self.repo, self.config, [node for node in self.nodes if node.runs])
 
     @cached_property
     def store(self) -> Store:

@@ -23,8 +23,8 @@ _CARRIERS = {
 }  # fmt: skip
 _KEYWORDS = {"if", "then", "else", "elif", "do", "while", "until", "!", "{"}  # a program comes behind these
 _BUILTINS = {
-    "cd", "export", "set", "unset", "true", "false", "echo", "test", "[", "[[", "exit", "fi", "for", "done", "case", "esac",
-    ":", ".", "source", "eval", "printf", "read", "return", "shift", "trap", "ulimit", "umask", "wait", "in", "}",
+    "cd", "export", "set", "unset", "true", "false", "echo", "test", "[", "[[", "exit", "fi", "for", "done",
+    "case", "esac", ":", ".", "source", "eval", "printf", "read", "return", "shift", "trap", "ulimit", "umask", "wait", "in", "}",
 }  # fmt: skip
 _ASSIGNMENT = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*=")
 _RUNNER_TOOLS = {
@@ -38,6 +38,8 @@ _NODE_WORDS = {"npm", "npx", "yarn", "pnpm", "node", "corepack", "tsc"}
 
 def programs(command: str, runner: str) -> list[str]:
     """Return the names of the programs that a shell command starts, and those its runner stands on."""
+    if not command:
+        return []
     found = ["sh", *_RUNNER_TOOLS.get(runner, ())]
     for words in _simple_commands(command):
         found += _leading(words)

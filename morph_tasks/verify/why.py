@@ -36,7 +36,19 @@ def changes(old: Manifest, new: Manifest, paths: list[tuple[str, str]] | None, s
     `paths` are the files that differ between the two trees and belong to the node; None when that cannot be told.
     """
     lines = []
-    for name in ("command", "cwd", "runner", "junit", "outputs", "settings", "os", "arch", "scripts", "rules"):
+    for name in (
+        "command",
+        "cwd",
+        "runner",
+        "junit",
+        "outputs",
+        "settings",
+        "os",
+        "arch",
+        "scripts",
+        "rules",
+        "validator",
+    ):
         if old.get(name) != new.get(name):
             lines.append(_option(name, old.get(name), new.get(name)))
     if _globs(old) != _globs(new):
@@ -63,6 +75,8 @@ def _globs(manifest: Manifest) -> Any:
 
 
 def _option(name: str, old: Any, new: Any) -> str:
+    if name == "validator":
+        return "what the validator compares with changed"
     if name in ("scripts", "rules"):
         return "the way morph-spec measures changed"
     return f"option {name} changed from {old!r} to {new!r}"
