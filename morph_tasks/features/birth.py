@@ -1,0 +1,245 @@
+"""The birth of a feature: a branch, a folder, `feature.json` and the skeleton of a plan, all or nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from morph_tasks.errors import Refusal
+from morph_tasks.features.ignores import ignore_derived
+from morph_tasks.features.naming import check_name
+from morph_tasks.features.router import WORDS, route
+from morph_tasks.features.store import ARCHIVE, FEATURES, checked, now, state_lock, write_index
+from morph_tasks.repo.branching import BranchPlan, make_branch, plan_branch, undo_branch
+from morph_tasks.repo.files import write_atomic, write_json
+from morph_tasks.repo.trees import feature_branch, primary_root, tree_kind
+
+if TYPE_CHECKING:
+    from morph_tasks.repo.git import Repo
+
+_UNBORN = ".unborn-"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What was asked for. Absent texts are empty."""
+
+    slug: str
+    description: str = ""
+    work_type: str | None = None
+    request: str = ""
+    name: str = ""
+    checkout: bool = True
+
+
+@dataclass(frozen=True)
+class Born:
+    """A feature that now exists. `files`: what was written, relative to the root."""
+
+    slug: str
+    work_type: str
+    path: Path
+    branch: dict[str, Any]
+    files: tuple[str, ...]
+    data: dict[str, Any]
+    warnings: tuple[str, ...]
+
+
+def create_feature(repo: Repo, wish: Wish) -> Born:
+    """Make the feature; raises a Refusal before anything is written, and leaves nothing behind when a step fails."""
+    check_name(wish.slug)
+    work_type, description = _identity(wish)
+    with state_lock(repo.root):
+        _refuse_place(repo, wish)
+        plan = plan_branch(repo, feature_branch(wish.slug), switch=wish.checkout)
+        _refuse_taken(repo, wish.slug, plan)
+        plan_text = _plan_skeleton(repo, wish.name.strip() or wish.slug, description)
+        data = _first_record(wish, work_type, description)
+        warnings = _write(repo, wish.slug, data, plan_text, plan)
+        files, ignored = [f"{FEATURES}/{wish.slug}/feature.json", f"{FEATURES}/{wish.slug}/2-plan/plan.md"], []
+        try:
+            ignored = ignore_derived(repo.root)
+        except Refusal as error:
+            warnings.append(f"derived files will show up in git: {error.what}")
+        write_index(repo.root)
+    return Born(
+        wish.slug,
+        work_type,
+        repo.root / FEATURES / wish.slug,
+        _branch_payload(plan),
+        tuple(files + ([".morph/.gitignore"] if ignored else [])),
+        data,
+        (*_moved_warning(plan), *warnings, *_hidden_warning(repo, files[0])),
+    )
+
+
+def policy_gates(work_type: str, when: str) -> dict[str, Any]:
+    """Return the gates that the type of work passes by policy. No plan hash: nobody approved a plan."""
+    if work_type not in ("chore", "hotfix"):
+        return {}
+    stamp = {"approved": True, "timestamp": when, "approvedBy": f"policy:{work_type}"}
+    return {"plan": dict(stamp), "uiux": dict(stamp)}
+
+
+def _identity(wish: Wish) -> tuple[str, str]:
+    """Return work type and description; raises Refusal `description-missing` or `type-undecided` (exit 2)."""
+    description = wish.description.strip() or " ".join(wish.request.split())
+    if not description:
+        raise Refusal(
+            "description-missing",
+            "a feature needs a description: what it is for, in a sentence",
+            fix=f'morph-spec create {wish.slug} --description "…" --type feature',
+            exit_code=2,
+        )
+    if wish.work_type:
+        return wish.work_type, description
+    said = route(wish.request or description)
+    if wish.request.strip() and said.work_type:
+        return said.work_type, description
+    if wish.request.strip():
+        drawn = "its words speak for " + " and ".join(said.candidates)
+        why = f"the request does not tell the type of work: {drawn if said.matched else 'no word decides it'}"
+    else:
+        why = "the type of work is not given"
+    raise Refusal(
+        "type-undecided",
+        why,
+        fix=f"morph-spec create {wish.slug} --type {'|'.join(said.candidates)} …",
+        exit_code=2,
+        confidence=said.confidence,
+        candidates=list(said.candidates if said.confidence != "none" else WORDS),
+        matched=said.matched,
+    )
+
+
+def _refuse_place(repo: Repo, wish: Wish) -> None:
+    """Keep a linked tree from giving up the feature it owns, or from holding state that belongs to the root."""
+    main = primary_root(repo)
+    if tree_kind(repo) == "root" or main == repo.root:
+        return
+    branch = repo.branch() or ""
+    if wish.checkout and not branch.startswith(("morph/", "morph-task/")):
+        return
+    why = f"it is on {branch}" if wish.checkout else "its state would lie outside the root"
+    raise Refusal(
+        "linked-worktree",
+        f"a feature cannot begin in this linked work tree: {why}",
+        fix=f"cd {main} && morph-spec create {wish.slug} …",
+    )
+
+
+def _refuse_taken(repo: Repo, slug: str, plan: BranchPlan) -> None:
+    places = {FEATURES: "feature-exists", ARCHIVE: "feature-archived"}
+    for folder, code in places.items():
+        names = _names_on_disk(repo.root / folder)
+        if plan.base != plan.head:
+            listed = repo.git("ls-tree", "-z", "--name-only", plan.base, f"{folder}/")
+            names += [os.fsdecode(line).rpartition("/")[2] for line in listed.split(b"\0") if line]
+        for name in names:
+            if name.casefold() == slug:
+                where = f"{folder}/{name}"
+                raise Refusal(code, f"{where} exists already", fix="choose another name", feature=name)
+
+
+def _names_on_disk(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise Refusal("unreadable-folder", f"{folder} cannot be read: {error.strerror}") from error
+
+
+def _plan_skeleton(repo: Repo, name: str, description: str) -> str:
+    from morph_tasks.framework_files import framework_path
+    from morph_tasks.model.load import load_config
+
+    language = load_config(repo).language
+    for one in (language, "en"):
+        with suppress(FileNotFoundError):
+            text = framework_path(f"templates/plan.{one}.md").read_text("utf-8")
+            return text.replace("{{name}}", name).replace("{{description}}", description)
+    return f"# {name}\n\n{description}\n"
+
+
+def _first_record(wish: Wish, work_type: str, description: str) -> dict[str, Any]:
+    when = now()
+    data: dict[str, Any] = {
+        "name": wish.name.strip() or wish.slug,
+        "feature": wish.slug,
+        "description": description,
+        **({"request": wish.request.strip()} if wish.request.strip() else {}),
+        "workType": work_type,
+        "status": "draft",
+        "createdAt": when,
+        "updatedAt": when,
+        "branch": feature_branch(wish.slug),
+        "approvalGates": policy_gates(work_type, when),
+        "gateDecisions": {},
+        "outputs": {},
+    }
+    return checked(data, f"{FEATURES}/{wish.slug}/feature.json")
+
+
+def _write(repo: Repo, slug: str, data: dict[str, Any], plan_text: str, plan: BranchPlan) -> list[str]:
+    """Write beside, make the branch, put the folder in place; a step that fails undoes the ones before it."""
+    parent = repo.root / FEATURES
+    made = _missing_folders(parent, repo.root)
+    beside = None
+    try:
+        try:
+            parent.mkdir(parents=True, exist_ok=True)
+            for left in parent.glob(f"{_UNBORN}*"):  # of a killed run: we hold the lock
+                shutil.rmtree(left, ignore_errors=True)
+            beside = Path(tempfile.mkdtemp(prefix=_UNBORN, dir=parent))
+            beside.chmod(0o755)
+        except OSError as error:
+            raise Refusal("write-failed", f"{parent} could not be written: {error.strerror or error}") from error
+        write_atomic(beside / "2-plan" / "plan.md", plan_text.encode())
+        write_json(beside / "feature.json", data)
+        warnings = make_branch(repo, plan)
+        try:
+            parent.mkdir(parents=True, exist_ok=True)
+            os.rename(beside, parent / slug)
+        except BaseException as error:
+            undo_branch(repo, plan)
+            if isinstance(error, OSError):
+                raise Refusal("write-failed", f"{parent / slug}: {error.strerror or error}") from error
+            raise
+        return warnings
+    except BaseException:
+        if beside:
+            shutil.rmtree(beside, ignore_errors=True)
+        for folder in made:
+            with suppress(OSError):  # not empty, or never made
+                folder.rmdir()
+        raise
+
+
+def _missing_folders(path: Path, top: Path) -> list[Path]:
+    """Return the folders up to `top` that do not exist, the innermost first."""
+    return [folder for folder in (path, *path.parents) if top in folder.parents and not folder.exists()]
+
+
+def _branch_payload(plan: BranchPlan) -> dict[str, Any]:
+    where = plan.current or plan.head
+    return {"name": plan.name, "checkedOut": plan.switch, "movedFrom" if plan.switch else "stayedOn": where}
+
+
+def _moved_warning(plan: BranchPlan) -> list[str]:
+    if not plan.switch:
+        return []
+    text = f"the checkout moved from {plan.current} to {plan.name}: commits in this tree now go there"
+    if plan.uncommitted:
+        text += f"; uncommitted work came along ({plan.uncommitted} paths)"
+    return [text]
+
+
+def _hidden_warning(repo: Repo, path: str) -> list[str]:
+    ignored = repo.run("check-ignore", "-q", "--", path, ok=(0, 1, 128)).code == 0
+    return [f"git ignores {path}: the feature would not travel with its branch"] if ignored else []

@@ -1,0 +1,163 @@
+"""Make a branch for work that begins: every refusal first, then one step of git that can be taken back."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from morph_tasks.errors import Refusal
+from morph_tasks.proc import ProcError
+
+if TYPE_CHECKING:
+    from morph_tasks.repo.git import Repo
+
+_UNDER_WAY = {
+    "MERGE_HEAD": ("merge", "git merge --abort"),
+    "rebase-merge": ("rebase", "git rebase --abort"),
+    "rebase-apply": ("rebase", "git rebase --abort"),
+    "CHERRY_PICK_HEAD": ("cherry-pick", "git cherry-pick --abort"),
+    "REVERT_HEAD": ("revert", "git revert --abort"),
+    "BISECT_LOG": ("bisect", "git bisect reset"),
+}
+
+
+@dataclass(frozen=True)
+class BranchPlan:
+    """A branch to make. `base`: the commit it starts at; `base_name`: how people call it.
+
+    `current`: the branch this tree is on, None when HEAD is detached; `switch`: whether the tree moves.
+    """
+
+    name: str
+    base: str
+    base_name: str
+    head: str
+    current: str | None
+    switch: bool
+    uncommitted: int
+
+
+def plan_branch(repo: Repo, name: str, *, switch: bool) -> BranchPlan:
+    """Compute how to make a branch from the default one; changes nothing.
+
+    Raises Refusal `no-commits`, `operation-in-progress`, `detached-head`, `no-default-branch`,
+    `branch-exists`, `branch-blocked` or `would-overwrite`.
+    """
+    head = repo.head()
+    if head is None:
+        raise Refusal(
+            "no-commits",
+            f"branch {repo.branch() or 'HEAD'} has no commits, so there is nothing to start from: make a first commit",
+            fix='git add -A && git commit -m "First commit"',
+        )
+    _refuse_under_way(repo)
+    current = repo.branch()
+    if current is None and switch:
+        raise Refusal(
+            "detached-head",
+            f"HEAD is detached at {head[:10]}: moving the checkout could leave commits behind",
+            fix="git switch <branch>, or pass --no-checkout",
+        )
+    base_name, base = _default(repo)
+    _refuse_taken(repo, name)
+    if switch and base != head:
+        _refuse_overwrite(repo, head, base, base_name)
+    changes = repo.git("status", "--porcelain", "-z", "--no-renames")
+    return BranchPlan(name, base, base_name, head, current, switch, changes.count(b"\0"))
+
+
+def make_branch(repo: Repo, plan: BranchPlan) -> list[str]:
+    """Make the branch, move the tree to it when the plan says so, return warnings; raises Refusal `branch-failed`."""
+    if not plan.switch:
+        _do(repo, plan, "branch", "--no-track", plan.name, plan.base)
+        return []
+    try:
+        _do(repo, plan, "switch", "-q", "--no-track", "--no-overwrite-ignore", "-c", plan.name, plan.base)
+    except Refusal as error:
+        # A post-checkout hook that fails gives git its exit code although the tree has moved.
+        if repo.branch() != plan.name:
+            raise
+        return [f"the checkout moved, but git ended with an error ({error.what})"]
+    return []
+
+
+def undo_branch(repo: Repo, plan: BranchPlan) -> None:
+    """Take `make_branch` back; the branch goes only while it is still where it began."""
+    if plan.switch and plan.current and repo.branch() == plan.name:
+        repo.run("switch", "-q", "--no-overwrite-ignore", plan.current, ok=range(256))
+    if repo.branch() != plan.name:
+        repo.run("update-ref", "-d", f"refs/heads/{plan.name}", plan.base, ok=range(256))
+
+
+def _do(repo: Repo, plan: BranchPlan, *args: str) -> None:
+    try:
+        repo.git(*args)
+    except ProcError as error:
+        said = error.done.stderr.decode("utf-8", "replace").strip() if error.done else error.what
+        raise Refusal("branch-failed", f"git could not make {plan.name}: {said[-500:]}") from error
+
+
+def _refuse_under_way(repo: Repo) -> None:
+    for mark, (what, abort) in _UNDER_WAY.items():
+        if (repo.git_dir / mark).exists():
+            raise Refusal(
+                "operation-in-progress", f"a {what} is in progress in this tree", fix=f"finish it, or {abort}"
+            )
+    if repo.git("ls-files", "-u", "-z"):
+        raise Refusal("operation-in-progress", "this tree has unresolved conflicts", fix="resolve them and git add")
+
+
+def _default(repo: Repo) -> tuple[str, str]:
+    name = repo.default_branch()
+    for ref in (f"refs/heads/{name}", f"refs/remotes/origin/{name}") if name else ():
+        commit = repo.text("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}", ok=(0, 1, 128))
+        if commit:
+            return ref.removeprefix("refs/heads/").removeprefix("refs/remotes/"), commit
+    raise Refusal(
+        "no-default-branch",
+        "nothing tells which branch is the default one (no origin/HEAD, no main or master)",
+        fix="git config init.defaultBranch <branch>",
+    )
+
+
+def _refuse_taken(repo: Repo, name: str) -> None:
+    refs = repo.text("for-each-ref", "--format=%(refname)", "refs/heads", f"refs/remotes/*/{name}").splitlines()
+    for ref in refs:
+        # Ignoring case: two branches that differ in case are one file on many disks.
+        short = ref.removeprefix("refs/heads/")
+        if short.casefold() == name or ref.startswith("refs/remotes/"):
+            shown = short.removeprefix("refs/remotes/")
+            fix = "choose another name" + (f", or git branch -d {shown}" if shown == short else "")
+            raise Refusal("branch-exists", f"branch {shown} exists already", fix=fix, branch=shown)
+        if name.startswith(f"{short.casefold()}/") or short.casefold().startswith(f"{name}/"):
+            raise Refusal(
+                "branch-blocked",
+                f"branch {short} is in the way: git cannot hold it and {name} at the same time",
+                fix=f"git branch -m {short} <other-name>",
+                branch=short,
+            )
+
+
+def _refuse_overwrite(repo: Repo, head: str, base: str, base_name: str) -> None:
+    paths = _in_the_way(repo, head, base)
+    said = repo.run("read-tree", "-n", "-m", "-u", head, base, ok=range(256))
+    if not paths and said.code == 0:
+        return
+    reason = said.stderr.decode("utf-8", "replace").strip().removeprefix("error: ").partition("\n")[0]
+    named = ", ".join(paths[:5]) + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")
+    raise Refusal(
+        "would-overwrite",
+        f"moving the checkout to {base_name} would overwrite local files: {named or reason}",
+        fix="commit them, or pass --no-checkout to leave the checkout where it is",
+        paths=paths,
+    )
+
+
+def _in_the_way(repo: Repo, head: str, base: str) -> list[str]:
+    """Return files of the base that lie here without belonging to HEAD: git would overwrite ignored ones unasked."""
+    added = repo.git("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=A", head, base)
+    names = [os.fsdecode(name) for name in added.split(b"\0") if name]
+    there = [name for name in names if os.path.lexists(repo.root / name)]
+    known = set(repo.git("ls-files", "-z").split(b"\0")) if there else set()
+    return [name for name in there if os.fsencode(name) not in known]
