@@ -40,7 +40,7 @@ def _measure(run: Run, node: Node, where: actions.Where) -> Task:
         actions.measure_node,
         (*where, node.ref),
         task_dep=[
-            task_name("_begin", run.feature),
+            f"_begin:{task_name(run.feature)}",
             *(_name("_measure", run, run.node(ref)) for ref in _behind(run, node)),
         ],
         targets=[_view(run, node)],
