@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from morph_tasks.features.shape import GATES
 from morph_tasks.features.view import by_policy, derive_phase, view_of
+from morph_tasks.framework_files import framework_path
 
 YES = {"approved": True, "approvedBy": "manual"}
 
@@ -70,3 +73,20 @@ def test_only_a_standing_policy_counts() -> None:
     assert by_policy({"approvalGates": gates}, "plan")
     assert not by_policy({"approvalGates": gates}, "uiux")
     assert not by_policy({"approvalGates": {"plan": YES}}, "plan")
+
+
+def test_the_shipped_phases_are_the_ones_derived_here() -> None:
+    phases = json.loads(framework_path("phases.json").read_text())["phases"]
+    assert [phase["id"] for phase in phases] == ["plan", "uiux", "implement", "review", "aguardando-merge", "archived"]
+    gates: dict[str, Any] = {}
+    folders: set[str] = set()
+    for phase in phases:  # walk the path: approve the gate, make the folder of the next one
+        folders.add(phase["folder"] or "")
+        if phase["id"] == "uiux":
+            assert derive_phase({"approvalGates": gates}, design=True, review=False) == "uiux"
+        status = "archived" if phase["id"] == "archived" else "in_progress"
+        data = {"approvalGates": gates, "status": status}
+        assert derive_phase(data, design="1-design" in folders, review="4-review" in folders) == phase["id"]
+        if phase["gate"]:
+            gates[phase["gate"]] = YES
+            assert phase["pausePoints"] == [phase["gate"]] and phase["gate"] in GATES
