@@ -38,10 +38,11 @@ class _Block:
 
 def read(output: Output) -> Found:
     """Return the summed blocks; only whole blocks at the left margin count."""
-    return read_streams(output, _read_log)
+    return read_streams(output, read_log)
 
 
-def _read_log(log: Log, output: Output) -> Found:
+def read_log(log: Log, output: Output) -> Found:
+    """Return what one stream says."""
     lines = log.scan(_A_FIRST, _A_BEGIN)
     starts = [Start(line.at) for line in lines if re.match(r"^TAP version 1[34]$", line.text)]
     blocks = [(line, block) for line in lines if (block := _block(log, line))]

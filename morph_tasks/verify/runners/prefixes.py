@@ -24,6 +24,8 @@ _KNOWN = (
     re.compile(r"@?[\w./-]{1,80} test[\w:-]{0,40}[:$](?: |$)"),
 )
 _MOST = 0.9
+# A timestamp is one at first sight; a word before a bar or a colon has to repeat.
+_FEW = 4
 
 Prefix = tuple[re.Pattern[str], ...]
 
@@ -33,7 +35,8 @@ def find(lines: Sequence[str]) -> Prefix:
     found: list[re.Pattern[str]] = []
     rest = [line for line in lines if line.strip()]
     while rest and len(found) < 3:
-        carried = next((known for known in _KNOWN if known not in found and _share(known, rest) >= _MOST), None)
+        known = _KNOWN if len(rest) >= _FEW else _KNOWN[:1]
+        carried = next((one for one in known if one not in found and _share(one, rest) >= _MOST), None)
         if carried is None:
             break
         found.append(carried)

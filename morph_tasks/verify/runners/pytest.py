@@ -75,7 +75,7 @@ def _read_log(log: Log, output: Output) -> Found:
     problem, detail, extra, warnings = _troubles(log, paired.ends, paired.open)
     if not paired.ends:
         firm = any(not start.weak for start in starts)
-        evidence = 2 if firm else 1 if starts or problem else 0
+        evidence = 2 if firm else 1 if starts or problem or extra else 0
         return Found(evidence, complete=not firm, problem=problem, detail=detail, extra=extra, warnings=warnings)
     counts = _sum(paired.ends)
     executed, distinct, guess = _executed(log, counts)

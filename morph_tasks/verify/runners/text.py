@@ -54,7 +54,7 @@ class Log:
             # PowerShell's `>` and Tee-Object write UTF-16.
             self._data = self.read(0, self.size).decode("utf-16", "replace").encode()
             self.size = len(self._data)
-        self._prefix = prefixes.find(
+        self.prefix = prefixes.find(
             [strip_codes(raw.decode("utf-8", "replace")) for raw in _split(self.read(0, 1 << 16))]
         )
 
@@ -79,27 +79,36 @@ class Log:
     def clean(self, raw: bytes) -> str:
         """Return one raw line as text without codes and without the prefix that all lines of this log carry."""
         text = strip_codes(raw.decode("utf-8", "replace"))
-        return prefixes.cut(text, self._prefix) if self._prefix else text
+        return prefixes.cut(text, self.prefix) if self.prefix else text
 
-    def scan(self, *anchors: re.Pattern[bytes], start: int = 0, end: int | None = None) -> list[Line]:
-        """Return the lines that an anchor hits, in order; each anchor should begin with a literal and match within a line."""
-        hits: dict[int, tuple[int, bytes]] = {}
-        recent: deque[int] = deque()
+    def walk(self, *anchors: re.Pattern[bytes], start: int = 0, end: int | None = None) -> Iterator[Line]:
+        """Yield the lines that an anchor hits, in order.
+
+        An anchor begins with a literal, or it is slow, and matches within one line. Lines longer than a summary
+        can be are left out.
+        """
         for base, chunk, cut in self._chunks(start, self.size if end is None else end):
+            hits: dict[int, int] = {}
             for anchor in anchors:
                 for hit in anchor.finditer(chunk):
                     first, last = _bounds(chunk, hit.start())
-                    whole = (first > 0 or not cut) and 0 <= last - first <= LONGEST
-                    if whole and base + first not in hits:
-                        hits[base + first] = (base + last, chunk[first:last])
-                        recent.append(base + first)
-            while len(recent) > KEPT:
-                del hits[recent.popleft()]
-        return [Line(at, hits[at][0], self.clean(hits[at][1])) for at in sorted(hits)]
+                    if (first > 0 or not cut) and 0 <= last - first <= LONGEST:
+                        hits[first] = last
+            for first in sorted(hits):
+                yield Line(base + first, base + hits[first], self.clean(chunk[first : hits[first]]))
 
-    def count(self, literal: bytes) -> int:
-        """Return how often a literal occurs."""
-        return sum(chunk.count(literal) for _, chunk, _ in self._chunks(0, self.size))
+    def scan(self, *anchors: re.Pattern[bytes], start: int = 0, end: int | None = None) -> list[Line]:
+        """Return the newest lines that an anchor hits, in order."""
+        return list(deque(self.walk(*anchors, start=start, end=end), maxlen=KEPT))
+
+    def tally(self, pattern: re.Pattern[bytes]) -> int:
+        """Return how often a pattern occurs; it sees raw bytes, and pieces that end at line ends."""
+        return sum(sum(1 for _ in pattern.finditer(chunk)) for _, chunk, _ in self._chunks(0, self.size))
+
+    def matches(self, pattern: re.Pattern[bytes]) -> Iterator[re.Match[bytes]]:
+        """Yield the raw hits of a pattern; it sees pieces that end at line ends."""
+        for _, chunk, _ in self._chunks(0, self.size):
+            yield from pattern.finditer(chunk)
 
     def find(self, anchor: re.Pattern[bytes]) -> int | None:
         """Return the offset of the first hit, wherever in a line it is."""

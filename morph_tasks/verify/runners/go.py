@@ -1,0 +1,250 @@
+"""go test: one `ok  pkg 0.01s` a package; counts only with `-v` or `-json` (or the footer of gotestsum)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from morph_tasks.verify.runners.model import Failure, Found, Output
+from morph_tasks.verify.runners.streams import read_streams
+from morph_tasks.verify.runners.text import Line, Log, strip_codes
+
+ALIASES: tuple[str, ...] = ("go-test", "gotestsum")
+SUMMARY = "`ok  pkg 0.01s` / `FAIL pkg` of every package; `--- PASS` lines of `-v`, events of `-json`, `DONE 3 tests` of gotestsum"
+ZERO = "only `[no test files]` and `[no tests to run]`"
+EXITS: dict[int, str] = {}
+
+_OK = re.compile(r"^ok {1,6}\t?(\S+)\t(\(cached\)|\d+\.\d+s)(?:\s+coverage: .*?)?( \[no tests to run\])?$")
+_FAIL = re.compile(r"^FAIL\t(\S+)(?: \[(build failed|setup failed)\]|\t\d+\.\d+s| \[[^\]]+\])$")
+_NO_FILES = re.compile(r"^\? {1,6}\t(\S+)\t\[no test files\]$")
+_RESULT = re.compile(r"^(?: {4})*--- (PASS|FAIL|SKIP): (\S+).* \(\d+\.\d+s\)$")
+_DONE = re.compile(r"^DONE(?: \d+ runs,)? (\d+) tests?((?:, \d+ [a-z]+)*) in \d")
+_USAGE = re.compile(
+    r"^(?:flag provided but not defined|no Go files in|go: (?:cannot find|no packages|warning: no packages|go\.mod file)|stat .*directory not found|no required module|malformed import path)"
+)
+
+_A_PACKAGES = (
+    re.compile(rb"ok {1,6}\t"),
+    re.compile(rb"FAIL\t"),
+    re.compile(rb"\t\[no test files\]"),
+    re.compile(rb"panic: "),
+    re.compile(rb"DONE \d"),
+    re.compile(rb"signal: killed"),
+    re.compile(rb"provided but not defined|no Go files in"),
+    re.compile(rb"go: (?:cannot|no pack|warn|go\.mod)"),
+    re.compile(rb"directory not found"),
+)
+_A_RESULT = re.compile(rb"--- (?:PASS|FAIL|SKIP): ")
+_RAW = {
+    word: re.compile(rb"(?m:^)(?: {4})*--- " + word.encode() + rb": [^\n]{1,500} \(\d+\.\d+s\)\r?(?=\n|\Z)")
+    for word in ("PASS", "FAIL", "SKIP")
+}
+_A_RUN = re.compile(rb"=== RUN ")
+_EVENT = re.compile(rb'"Action":"(pass|fail|skip|build-fail)"([^\n]{0,2000})')
+_JSON = re.compile(rb'\{"(?:Time|ImportPath|Action)":"[^\n]{0,400}"Action":"(?:start|run|output|pass|fail|skip|build-)')
+_PACKAGES = ("ok", "cached", "failed", "build_failed", "no_test_files", "no_tests_to_run")
+
+
+@dataclass
+class _Seen:
+    packages: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_PACKAGES, 0))
+    panics: list[str] = field(default_factory=list)
+    usage: str = ""
+    done: re.Match[str] | None = None
+    last: int = 0
+
+
+def read(output: Output) -> Found:
+    """Return packages and, where the output tells them, tests (subtests are tests of their own)."""
+    return read_streams(output, _read_log)
+
+
+def _read_log(log: Log, output: Output) -> Found:
+    if log.find(_JSON) is not None:
+        return _json(log)
+    running = _last(log, _A_RUN)
+    seen = _packages(log, verbose=running is not None)
+    if seen.done and not any(seen.packages.values()):
+        return _gotestsum(seen.done, seen.last)
+    results = _results(log) if running is not None or seen.packages["failed"] else {}
+    listed = bool(re.search(r"\s--?list\b", output.command))
+    return _found(seen, results, running, listed)
+
+
+def _packages(log: Log, *, verbose: bool) -> _Seen:
+    seen = _Seen()
+    for line in log.walk(*_A_PACKAGES):
+        text = line.text
+        if hit := _OK.match(text):
+            if verbose and not _closed(log, line):
+                continue
+            if hit[3]:
+                seen.packages["no_tests_to_run"] += 1
+            else:
+                seen.packages["ok"] += 1
+                seen.packages["cached"] += hit[2] == "(cached)"
+        elif hit := _FAIL.match(text):
+            seen.packages["build_failed" if hit[2] else "failed"] += 1
+        elif _NO_FILES.match(text):
+            seen.packages["no_test_files"] += 1
+        elif text.startswith("panic: "):
+            seen.panics.append(text)
+        elif hit := _DONE.match(text):
+            seen.done = hit
+        elif _USAGE.match(text):
+            seen.usage = seen.usage or text
+        else:
+            continue
+        seen.last = line.at
+    return seen
+
+
+def _closed(log: Log, line: Line) -> bool:
+    """Tell whether `-v` closed a package above its `ok`; a test that prints the same words has no `PASS` there."""
+    return any(near.text == "PASS" or near.text.endswith("no tests to run") for near in log.before(line, 3))
+
+
+def _results(log: Log) -> dict[str, int]:
+    if not log.prefix:
+        return {word: log.tally(pattern) for word, pattern in _RAW.items()}
+    found = {"PASS": 0, "FAIL": 0, "SKIP": 0}
+    for line in log.walk(_A_RESULT):
+        if hit := _RESULT.match(line.text):
+            found[hit[1]] += 1
+    return found
+
+
+def _found(seen: _Seen, results: dict[str, int], running: int | None, listed: bool) -> Found:
+    packages = {word: many for word, many in seen.packages.items() if many or word == "ok"}
+    closed = any(seen.packages.values())
+    is_open = running is not None and running > seen.last
+    red = seen.packages["failed"] + seen.packages["build_failed"]
+    counts = None
+    if running is not None and any(results.values()):
+        counts = {"passed": results["PASS"], "failed": results["FAIL"], "skipped": results["SKIP"]}
+    problem, detail = _problem(seen, results, counts)
+    empty = closed and not seen.packages["ok"] and not red
+    warnings = ("results come from go's cache, nothing was run for them",) if seen.packages["cached"] else ()
+    return Found(
+        evidence=3 if closed else 2 if running is not None else 1 if seen.usage else 0,
+        at=seen.last,
+        counts=counts,
+        executed=counts["passed"] + counts["failed"] if counts else None,
+        complete=not is_open and problem in (None, "tests-failed"),
+        empty=empty or (listed and not red),
+        green=bool(seen.packages["ok"]) and not red and not is_open,
+        problem=problem,
+        detail=detail,
+        extra={"packages": packages} if closed else {},
+        warnings=warnings,
+    )
+
+
+def _problem(seen: _Seen, results: dict[str, int], counts: dict[str, int] | None) -> tuple[str | None, str]:
+    red = seen.packages["failed"]
+    panic = next((text for text in seen.panics if red), "")
+    if "test timed out after" in panic:
+        return "timeout", panic
+    if seen.packages["build_failed"] and not results.get("FAIL"):
+        return "build-failed", f"{seen.packages['build_failed']} package(s) did not compile"
+    if panic and not results.get("FAIL"):
+        return "crashed", panic
+    if red and (counts is None or not counts["failed"]):
+        failed = results.get("FAIL", 0)
+        return "tests-failed", f"{failed} tests failed" if failed else f"{red} packages failed"
+    return ("usage-error", seen.usage) if seen.usage and not any(seen.packages.values()) else (None, "")
+
+
+def _last(log: Log, anchor: re.Pattern[bytes]) -> int | None:
+    """Return the offset of the last hit at the start of a line; looks from the end, in growing pieces."""
+    size = 1 << 16
+    while True:
+        found = [
+            line.at for line in log.walk(anchor, start=max(log.size - size, 0)) if line.text.startswith("=== RUN ")
+        ]
+        if found or size >= log.size:
+            return found[-1] if found else None
+        size *= 16
+
+
+def _json(log: Log) -> Found:
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    packages = dict.fromkeys(_PACKAGES, 0)
+    problem, unclosed, empty = None, set[bytes](), set[bytes]()
+    for action, rest in _events(log):
+        package = _value(rest, b"Package")
+        if action == b"build-fail" or b'"FailedBuild":' in rest:
+            problem = "build-failed"
+            packages["build_failed"] += action == b"build-fail"
+        if b'"Test":"' in rest:
+            counts[{b"pass": "passed", b"fail": "failed", b"skip": "skipped"}[action]] += 1
+            unclosed.add(package)
+            empty.discard(package)
+        elif action != b"build-fail":
+            name = {b"pass": "ok", b"fail": "failed", b"skip": "no_test_files"}[action]
+            packages[name] += 1
+            unclosed.discard(package)
+    cached = log.tally(re.compile(rb'"Output":"ok {1,6}\\t[^\n"]{1,300}\(cached\)'))
+    packages["cached"] = cached
+    packages["no_tests_to_run"] = log.tally(re.compile(rb'"Output":"ok {1,6}\\t[^\n"]{1,300} \[no tests to run\]'))
+    packages["ok"] = max(packages["ok"] - packages["no_tests_to_run"], 0)
+    ran = counts["passed"] + counts["failed"]
+    plain = log.scan(re.compile(rb"FAIL\t[^\n]{1,300}\[(?:build|setup) failed"))
+    if any(_FAIL.match(line.text) for line in plain):
+        problem = problem or "build-failed"
+    if packages["failed"] and not counts["failed"] and problem is None:
+        problem = "crashed"
+    return Found(
+        evidence=3,
+        at=log.size,
+        counts=counts,
+        executed=ran,
+        complete=not unclosed
+        and (packages["ok"] + packages["failed"] + packages["no_test_files"] + packages["no_tests_to_run"]) > 0
+        and problem is None,
+        problem=problem,
+        extra={
+            "packages": {word: many for word, many in packages.items() if many or word == "ok"},
+            "dialect": "go-json",
+        },
+        warnings=("results come from go's cache, nothing was run for them",) if cached else (),
+    )
+
+
+def _events(log: Log) -> Iterator[tuple[bytes, bytes]]:
+    for hit in log.matches(_EVENT):
+        yield hit[1], hit[2]
+
+
+def _value(rest: bytes, key: bytes) -> bytes:
+    hit = re.search(rb'"' + key + rb'":"([^"]*)"', rest)
+    return hit[1] if hit else b""
+
+
+def _gotestsum(done: re.Match[str], at: int) -> Found:
+    more = {word.rstrip("s"): int(many) for many, word in re.findall(r"(\d+) ([a-z]+)", done[2])}
+    total, failed, skipped, errors = int(done[1]), more.get("failure", 0), more.get("skipped", 0), more.get("error", 0)
+    counts = {
+        "passed": total - failed - skipped,
+        "failed": failed,
+        "skipped": skipped,
+        "errors": errors,
+        "total": total,
+    }
+    return Found(evidence=3, at=at, counts=counts, executed=total - skipped, extra={"dialect": "gotestsum"})
+
+
+def failures(text: str) -> list[Failure]:
+    """Return the `--- FAIL` tests with the first `file:line: message` below; parents of failed subtests are left out."""
+    found: list[Failure] = []
+    for raw in text.splitlines():
+        line = strip_codes(raw)
+        if hit := re.match(r"^ *--- FAIL: (\S+)", line):
+            found = [known for known in found if not hit[1].startswith(known.id + "/")]
+            found.append(Failure(hit[1]))
+        elif found and found[-1].line is None and (place := re.match(r"^\s+(\S+\.go):(\d+): (.*)$", line)):
+            found[-1] = Failure(found[-1].id, place[1], int(place[2]), place[3])
+        elif found and not found[-1].message and line.startswith("panic: "):
+            found[-1] = Failure(found[-1].id, message=line)
+    return found

@@ -1,0 +1,156 @@
+"""Jest: `Test Suites: …` / `Tests:       1 failed, 2 passed, 3 total`, on stderr, redrawn on a terminal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from morph_tasks.verify.runners.jestjson import read_json
+from morph_tasks.verify.runners.model import Failure, Found, Output
+from morph_tasks.verify.runners.sessions import End, pair
+from morph_tasks.verify.runners.streams import add, read_streams
+from morph_tasks.verify.runners.text import ERASE, Line, Log, strip_codes
+
+ALIASES: tuple[str, ...] = ()
+SUMMARY = "the block `Test Suites: …` / `Tests:       1 failed, 2 passed, 3 total`, or `--json`"
+ZERO = "`No tests found`, `0 total`, only skipped or todo"
+EXITS: dict[int, str] = {}
+
+_TESTS = re.compile(r"^Tests: {1,12}((?:\d+ [a-z]+, )*)(\d+) total$")
+_SUITES = re.compile(r"^Test Suites: {1,4}((?:\d+ [a-z]+, )*)(?:(\d+) of )?(\d+) total$")
+_PART = re.compile(r"(\d+) ([a-z]+)")
+_RAN_ALL = re.compile(r"^Ran all test suites\b.*")
+_REFUSED = re.compile(r"Validation Error|Unrecognized CLI Parameter|Unrecognized option|Could not find a config file")
+
+_A_TESTS = re.compile(rb"Tests: [^\n]{0,200}\d total")
+_A_EMPTY = re.compile(rb"No tests found, exiting")
+_A_NOTES = (
+    re.compile(rb"Test suite failed to run"),
+    re.compile(rb"Jest: [^\n]{0,200}coverage threshold"),
+    re.compile(rb"Test run was interrupted"),
+    re.compile(rb"Validation Error:|Validation Error"),
+    re.compile(rb"Unrecognized (?:CLI|option)"),
+    re.compile(rb"Jest did not exit one second"),
+    re.compile(rb"A worker process has failed to exit"),
+    re.compile(rb"LOGGING RETRY ERRORS"),
+)
+
+
+@dataclass(frozen=True)
+class _Block:
+    line: Line
+    tests: dict[str, int]
+    suites: dict[str, int]
+    partial: bool
+    rank: int
+
+
+def read(output: Output) -> Found:
+    """Return the last block of every run, summed; suites that did not load are a problem."""
+    return read_streams(output, _read_log, home=1)
+
+
+def _read_log(log: Log, output: Output) -> Found:
+    lines = log.scan(_A_TESTS, _A_EMPTY)
+    blocks = [block for line in lines if (block := _block(log, line))]
+    notes = [line.text.strip() for line in log.scan(*_A_NOTES)]
+    empty = any(line.text.startswith("No tests found, exiting") for line in lines)
+    if not blocks:
+        refused = next((note for note in notes if _REFUSED.search(note)), "")
+        report = read_json(log)
+        return report or Found(
+            evidence=2 if empty else 1 if refused or notes else 0,
+            empty=empty,
+            problem="usage-error" if refused else None,
+            detail=refused.strip("● "),
+        )
+    paired = pair([End(block.line.at, block) for block in _final(log, blocks)], output.calls, bare="all")
+    tests: dict[str, int] = {"passed": 0, "failed": 0, "skipped": 0}
+    suites: dict[str, int] = {}
+    for block in paired.ends:
+        add(tests, block.tests)
+        add(suites, block.suites)
+    problem, detail = _problem(tests, suites, notes, output)
+    unloaded = any("Test suite failed to run" in note for note in notes) and suites.get("failed", 0) > 0
+    cut = paired.ends[-1].partial and tests["failed"] > 0
+    return Found(
+        evidence=3,
+        at=paired.last,
+        counts=tests,
+        executed=tests["passed"] + tests["failed"],
+        complete=not unloaded and not cut and problem in (None, "coverage-threshold"),
+        problem=problem,
+        detail=detail,
+        flaky=any("LOGGING RETRY ERRORS" in note for note in notes),
+        extra={"suites": suites} if suites else {},
+        warnings=tuple(note for note in notes if note.startswith(("Jest did not exit", "A worker process has"))),
+    )
+
+
+def _block(log: Log, line: Line) -> _Block | None:
+    hit = _TESTS.match(line.text)
+    if not hit:
+        return None
+    above = [_SUITES.match(near.text) for near in log.before(line, 1)]
+    suites = above[0] if above else None
+    below = [near.text for near in log.after(line, 8)]
+    timed = any(text.startswith(("Snapshots:", "Time:")) for text in below[:3])
+    done = timed and any(_RAN_ALL.match(text) or text.startswith("Test run was interrupted") for text in below[1:5])
+    counted = (
+        {part[2]: int(part[1]) for part in _PART.finditer(suites[1])} | {"total": int(suites[3])} if suites else {}
+    )
+    tests = {part[2]: int(part[1]) for part in _PART.finditer(hit[1])} | {"total": int(hit[2])}
+    return _Block(line, tests, counted, bool(suites and suites[2]), bool(suites) + timed + done)
+
+
+def _final(log: Log, blocks: Sequence[_Block]) -> list[_Block]:
+    """Drop imitations (not whole) and what a terminal drew over (an erase, or `n of m` suites, comes before the next)."""
+    best = max(block.rank for block in blocks)
+    whole = [block for block in blocks if block.rank == best]
+    kept: list[_Block] = []
+    for block, following in zip(whole, [*whole[1:], None], strict=True):
+        redrawn = (
+            following is not None
+            and best < 3
+            and (block.partial or bool(ERASE.search(log.read(block.line.end, following.line.at)[-4096:])))
+        )
+        if not redrawn:
+            kept.append(block)
+    return kept
+
+
+def _problem(tests: dict[str, int], suites: dict[str, int], notes: list[str], output: Output) -> tuple[str | None, str]:
+    if any(note.startswith("Test run was interrupted") for note in notes):
+        return "interrupted", ""
+    if suites.get("failed", 0) and not tests["failed"]:
+        return "suite-failed", f"{suites['failed']} test suite{'s' if suites['failed'] > 1 else ''} could not be run"
+    missed = next((note for note in notes if note.startswith("Jest: ")), "")
+    if missed and output.exit_code != 0 and not tests["failed"]:
+        return "coverage-threshold", missed
+    return None, ""
+
+
+def failures(text: str) -> list[Failure]:
+    """Return what the `● suite › test` headings name, with the first line below and the place in the stack."""
+    found: dict[str, Failure] = {}
+    current, file = "", None
+    for raw in text.splitlines():
+        line = strip_codes(raw)
+        if hit := re.match(r"^(?:FAIL|PASS) +(?:[^\s/]+ +)?(\S+\.[cm]?[jt]sx?)(?: \(.*\))?$", line):
+            file, current = hit[1].removeprefix("./"), ""
+        elif (hit := re.match(r"^ {2}● (.+)$", line)) and hit[1] != "Console" and file:
+            current = f"{file} › {hit[1]}"
+            found.setdefault(current, Failure(current, file))
+        elif current:
+            known = found[current]
+            if not known.message and line.strip():
+                found[current] = Failure(current, known.file, known.line, line.strip())
+            elif (
+                known.line is None
+                and file
+                and (place := re.search(r"\(?([^\s()]+):(\d+):\d+\)?$", line))
+                and (line.lstrip().startswith("at ") and place[1].endswith(file))
+            ):
+                found[current] = Failure(current, known.file, int(place[2]), known.message)
+    return list(found.values())

@@ -1,0 +1,138 @@
+"""PHPUnit: `OK (5 tests, 9 assertions)` or a banner and `Tests: 5, Assertions: 9, Failures: 1.`; Pest's `  Tests:  …`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from morph_tasks.verify.runners.model import Failure, Found, Output
+from morph_tasks.verify.runners.sessions import End, Start, pair
+from morph_tasks.verify.runners.streams import add, read_streams
+from morph_tasks.verify.runners.text import Line, Log, strip_codes
+
+ALIASES: tuple[str, ...] = ("pest", "paratest")
+SUMMARY = "`OK (5 tests, 9 assertions)`, or a banner and `Tests: 5, Assertions: 9, Failures: 1.`; `  Tests:  1 failed, 5 passed` of Pest"
+ZERO = "`No tests executed!`, only skipped or incomplete"
+EXITS: dict[int, str] = {}
+
+_OK = re.compile(r"^OK \((\d+) tests?, \d+ assertions?\)$")
+_TESTS = re.compile(r"^Tests: (\d+), Assertions: \d+(?:, [A-Z][A-Za-z ]+: \d+)*\.$")
+_ITEM = re.compile(r", ([A-Z][A-Za-z ]+): (\d+)")
+_BANNER = re.compile(r"^(?:OK, but .*|FAILURES!|ERRORS!|WARNINGS!|DEPRECATIONS!|Tests? .*)$")
+_PEST = re.compile(r"^ {2}Tests: {2,8}((?:\d+ [a-z]+, )*\d+ [a-z]+)(?: \(\d+ assertions?\))?$")
+_BEGIN = re.compile(r"^PHPUnit \d+\.\d+\S* by Sebastian Bergmann")
+_NAMES = {"errors": "errors", "failures": "failed"}
+
+_A_LINES = (
+    re.compile(rb"OK \(\d"),
+    re.compile(rb"Tests: {1,8}[^\n]{0,12}\d"),
+    re.compile(rb"No tests executed!"),
+    re.compile(rb"by Sebastian Bergmann"),
+    re.compile(rb"PHP Fatal error: |Fatal error: "),
+    re.compile(rb"Fatal error: "),
+    re.compile(rb"Code coverage below"),
+)
+
+
+@dataclass(frozen=True)
+class _Footer:
+    counts: dict[str, int]
+    rank: int
+    issues: bool = False
+
+
+def read(output: Output) -> Found:
+    """Return the summed footers; `passed` is derived, since PHPUnit prints none."""
+    return read_streams(output, _read_log)
+
+
+def _read_log(log: Log, output: Output) -> Found:
+    lines = log.scan(*_A_LINES)
+    starts = [Start(line.at) for line in lines if _BEGIN.match(line.text)]
+    footers = [(line, footer) for line in lines if (footer := _footer(log, line))]
+    best = max((footer.rank for _, footer in footers), default=0)
+    ends = [End(line.at, footer) for line, footer in footers if footer.rank == best or not footer.counts]
+    paired = pair([*starts, *ends], output.calls, bare="all")
+    fatal = next((line.text for line in lines if re.match(r"^(?:PHP )?Fatal error: ", line.text)), "")
+    if not paired.ends:
+        problem = "crashed" if starts and fatal else None
+        return Found(2 if starts else 0, complete=not starts, problem=problem, detail=fatal)
+    counts = {"passed": 0, "failed": 0, "errors": 0, "skipped": 0, "incomplete": 0, "total": 0}
+    for footer in paired.ends:
+        add(counts, footer.counts)
+    red = counts["failed"] + counts["errors"]
+    counts["passed"] = max(counts["total"] - red - counts["skipped"] - counts["incomplete"], 0)
+    executed = counts["passed"] + red
+    problem, detail = None, ""
+    if output.exit_code not in (0, None) and not red and executed:
+        if any("Code coverage below" in line.text for line in lines):
+            problem = "coverage-threshold"
+        elif any(footer.issues for footer in paired.ends):
+            problem, detail = "issues-refused", "the configuration treats skips, risky tests or warnings as failures"
+    return Found(
+        evidence=3,
+        at=paired.last,
+        counts=counts,
+        executed=executed,
+        complete=not paired.open,
+        problem=problem,
+        detail=detail,
+        extra={"risky": counts["risky"]} if "risky" in counts else {},
+    )
+
+
+def _footer(log: Log, line: Line) -> _Footer | None:
+    above = [near.text for near in log.before(line, 4) if near.text]
+    timed = any(text.startswith("Time: ") for text in above)
+    if line.text == "No tests executed!":
+        return _Footer({}, 0)
+    if hit := _OK.match(line.text):
+        return _Footer({"total": int(hit[1])}, 2 if timed else 1)
+    if hit := _PEST.match(line.text):
+        return _pest(hit[1])
+    hit = _TESTS.match(line.text)
+    if not hit:
+        return None
+    items = {name.lower().replace(" ", "_"): int(many) for name, many in _ITEM.findall(hit[0])}
+    counts = {_NAMES.get(name, name): many for name, many in items.items() if name != "assertions"}
+    banner = bool(above) and bool(_BANNER.match(above[-1]))
+    return _Footer({"total": int(hit[1]), **counts}, 1 + banner, banner and above[-1].startswith(("OK, but", "WARN")))
+
+
+def _pest(parts: str) -> _Footer:
+    many = {word: int(number) for number, word in re.findall(r"(\d+) ([a-z]+)", parts)}
+    ran = (
+        "passed",
+        "failed",
+        "risky",
+        "warnings",
+        "warning",
+        "deprecated",
+        "notices",
+        "skipped",
+        "incomplete",
+        "todos",
+        "todo",
+    )
+    total = sum(many.get(word, 0) for word in ran)
+    skipped = sum(many.get(word, 0) for word in ("skipped", "todos", "todo"))
+    return _Footer(
+        {"total": total, "failed": many.get("failed", 0), "skipped": skipped, "incomplete": many.get("incomplete", 0)},
+        2,
+    )
+
+
+def failures(text: str) -> list[Failure]:
+    """Return the `1) Class::method` sections with message and place."""
+    found: list[Failure] = []
+    for raw in text.splitlines():
+        line = strip_codes(raw)
+        if hit := re.match(r"^\d+\) (\S+::\S.*)$", line):
+            found.append(Failure(hit[1]))
+        elif re.match(r"^There (?:was|were) \d+ (?:risky|skipped|incomplete)", line):
+            break
+        elif found and not found[-1].message and line.strip():
+            found[-1] = Failure(found[-1].id, message=line.strip())
+        elif found and found[-1].line is None and (place := re.match(r"^(/\S+\.php):(\d+)$", line)):
+            found[-1] = Failure(found[-1].id, place[1], int(place[2]), found[-1].message)
+    return found
