@@ -13,6 +13,12 @@ def main() -> int:
         code = replay(sys.argv[1:])
         if code is not None:
             return code
+    if sys.argv[1:2] == ["list"]:
+        from morph_tasks.cli.quick import quick_list
+
+        code = quick_list(sys.argv[1:])
+        if code is not None:
+            return code
     from morph_tasks.cli.main import main as run
 
     return run(sys.argv[1:])

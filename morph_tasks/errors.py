@@ -23,3 +23,16 @@ class Refusal(Exception):
     def as_json(self) -> dict[str, Any]:
         """Return the refusal as the JSON document that `--json` prints."""
         return {"ok": False, "code": self.code, "message": self.what, "fix": self.fix, **self.payload}
+
+
+def unexpected(error: BaseException) -> Refusal:
+    """Turn a fault of our own into a refusal; the traceback goes to a private file that a report can quote."""
+    import os
+    import tempfile
+    import traceback
+
+    handle, path = tempfile.mkstemp(prefix="morph-spec-fault-", suffix=".txt")
+    with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+        file.write("".join(traceback.format_exception(error)))
+    what = f"a fault of morph-spec itself: {type(error).__name__}: {error}"
+    return Refusal("internal-error", what, fix=f"please report it with {path}", details=path)

@@ -9,7 +9,7 @@ from importlib import import_module
 import click
 
 from morph_tasks.cli.common import EPILOG_CODES, say, warn
-from morph_tasks.errors import Refusal
+from morph_tasks.errors import Refusal, unexpected
 
 # name: (where, what it does)
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -71,6 +71,8 @@ def main(argv: Sequence[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         warn("interrupted")
         return 130
+    except Exception as error:
+        return refuse(unexpected(error), as_json)
     return code if isinstance(code, int) else 0
 
 

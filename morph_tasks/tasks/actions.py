@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from morph_tasks.errors import Refusal
+from morph_tasks.errors import Refusal, unexpected
 from morph_tasks.verify.measure import announce, fresh_view, measure
 from morph_tasks.verify.report import Result, node_line
 from morph_tasks.verify.run import current_run
@@ -44,16 +45,29 @@ class Fresh:
         return fresh_view(run, run.node(self._ref))
 
 
+def guarded(action: Callable[..., Any]) -> Callable[..., Any]:
+    """Make an action fail in our words, whatever happens in it."""
+
+    @functools.wraps(action)
+    def run(*args: Any) -> Any:
+        try:
+            return action(*args)
+        except Refusal as refusal:
+            return refused(refusal)
+        except Exception as error:
+            return refused(unexpected(error))
+
+    return run
+
+
+@guarded
 def begin(root: str, feature: str, request: dict[str, Any], run_id: str) -> Any:
     """Wait for the lock of the tree, and end what a killed run left behind. Held until the process ends."""
     if root in _locks:
         return True
-    try:
-        repo = current_run(root, feature, request, run_id).repo
-        holder = tree_held(repo, float(request["wait_s"]))
-        holder.__enter__()
-    except Refusal as refusal:
-        return refused(refusal)
+    repo = current_run(root, feature, request, run_id).repo
+    holder = tree_held(repo, float(request["wait_s"]))
+    holder.__enter__()
     _kept.append(holder)
     return True
 
@@ -73,23 +87,22 @@ def tree_held(repo: Repo, wait_s: float) -> Iterator[None]:
             _locks.discard(str(repo.root))
 
 
+@guarded
 def measure_node(root: str, feature: str, request: dict[str, Any], run_id: str, ref: str) -> Any:
     """Measure one node; only what could not even be tried is a failure of the task."""
-    try:
-        run = current_run(root, feature, request, run_id)
-        node = run.node(ref)
-        if not node.runs:
-            measure(run, node)
-            return True
-        with run.pools.slot(node.pool):
-            run.progress.started(node)
-            outcome = measure(run, node)
-        run.progress.ended(outcome)
-    except Refusal as refusal:
-        return refused(refusal)
+    run = current_run(root, feature, request, run_id)
+    node = run.node(ref)
+    if not node.runs:
+        measure(run, node)
+        return True
+    with run.pools.slot(node.pool):
+        run.progress.started(node)
+        outcome = measure(run, node)
+    run.progress.ended(outcome)
     return True
 
 
+@guarded
 def judge_node(root: str, feature: str, request: dict[str, Any], run_id: str, ref: str) -> Any:
     """Judge one node by its view."""
     run = current_run(root, feature, request, run_id)
@@ -100,15 +113,13 @@ def judge_node(root: str, feature: str, request: dict[str, Any], run_id: str, re
     return True if outcome.green else failed(f"{ref} is {outcome.status}")
 
 
+@guarded
 def judge_verify(root: str, feature: str, request: dict[str, Any], run_id: str) -> Any:
     """Judge a whole verify, stamp it, and say what there is to say."""
     from morph_tasks.verify.conclude import conclude
 
-    try:
-        run = current_run(root, feature, request, run_id)
-        result = conclude(run, _started.get(run_id, time.time_ns()))
-    except Refusal as refusal:
-        return refused(refusal)
+    run = current_run(root, feature, request, run_id)
+    result = conclude(run, _started.get(run_id, time.time_ns()))
     results[run_id] = result
     if not run.quiet:
         announce(run, "\n".join(result.lines))

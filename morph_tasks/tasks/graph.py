@@ -28,8 +28,8 @@ def feature_graph(run: Run) -> Iterator[Task]:
         actions.judge_verify,
         where,
         doc=f"measure and judge {run.feature}, stamp the proof",
-        task_dep=sorted({_name("_measure", run, node) for node in run.measured}),
-        file_dep=sorted({_view(run, node) for node in run.measured}),
+        task_dep=list(dict.fromkeys(_name("_measure", run, node) for node in run.measured)),
+        file_dep=list(dict.fromkeys(_view(run, node) for node in run.measured)),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from morph_tasks.errors import Refusal
 from morph_tasks.repo.git import Repo, open_repo
-from morph_tasks.tasks.actions import failed, refused
+from morph_tasks.tasks.actions import failed, guarded, refused
 
 
 def here() -> Repo:
@@ -15,16 +15,14 @@ def here() -> Repo:
     return open_repo(Path.cwd())
 
 
+@guarded
 def show_features(root: str, variables: dict[str, str]) -> Any:
     """List the features of a tree; refuses variables that no task knows."""
-    from morph_tasks.cli.features import feature_lines
+    from morph_tasks.features.listing import listing
     from morph_tasks.verify.request import from_variables
 
-    try:
-        from_variables(variables)
-        print("\n".join(feature_lines(open_repo(Path(root)).root)))  # noqa: T201
-    except Refusal as refusal:
-        return refused(refusal)
+    from_variables(variables)
+    print(listing(archived=False, as_json=False, start=Path(root)))  # noqa: T201
     return True
 
 
@@ -41,16 +39,14 @@ def refuse(code: str, what: str, fix: str) -> Any:
     return refused(Refusal(code, what, fix=fix))
 
 
+@guarded
 def show_explanation(root: str, feature: str, request: dict[str, Any], run_id: str) -> Any:
     """Print which nodes would run, and why."""
     from morph_tasks.cli.verify import explanation_lines
     from morph_tasks.verify.explain import explain
     from morph_tasks.verify.run import current_run
 
-    try:
-        print("\n".join(explanation_lines(explain(current_run(root, feature, request, run_id)))))  # noqa: T201
-    except Refusal as refusal:
-        return refused(refusal)
+    print("\n".join(explanation_lines(explain(current_run(root, feature, request, run_id)))))  # noqa: T201
     return True
 
 
@@ -62,27 +58,23 @@ def agents_file(root: Path) -> Path:
     return own if own.is_file() else framework_path("agents.json")
 
 
+@guarded
 def check_plan(root: str, feature: str) -> Any:
     """Check the plan of a feature and print what is wrong with it."""
     from morph_tasks.cli.plan import report_lines
     from morph_tasks.plan.service import plan_check
 
-    try:
-        report = plan_check(Path(root), feature)
-    except Refusal as refusal:
-        return refused(refusal)
+    report = plan_check(Path(root), feature)
     print("\n".join(report_lines(report)))  # noqa: T201
     return True if not report.errors else failed(f"the plan of {feature} has {len(report.errors)} errors")
 
 
+@guarded
 def check_gate(root: str, feature: str, gate: str) -> Any:
     """Decide whether a gate pauses, and record the decision."""
-    from morph_tasks.cli.gates import decision_lines
-    from morph_tasks.gates.check import check_gate as check
+    from morph_tasks.gates.check import gate_check
 
-    try:
-        decision = check(open_repo(Path(root)), feature, gate)
-    except Refusal as refusal:
-        return refused(refusal)
-    print("\n".join(decision_lines(decision)))  # noqa: T201
+    decision = gate_check(open_repo(Path(root)), feature, gate)
+    said = f"gate {gate} of {feature} {'pauses' if decision.pause else 'passes'}"
+    print("\n".join([said, *(f"  - {reason}" for reason in decision.reasons)]))  # noqa: T201
     return failed(f"gate {gate} of {feature} pauses") if decision.pause else True

@@ -67,12 +67,13 @@ def _by_output(
 
 
 def _reading(root: Path, node: Node, log: Path, ended: Ended, started_ns: int) -> Reading:
-    from morph_tasks.verify.runners.read import join_junit, read_output
+    from morph_tasks.verify.runners.read import read_output
 
     code = ended.exit_code
     reading = read_output(node.runner, log, exit_code=code, command=node.command, timed_out=ended.timed_out)
     if node.junit:
         from morph_tasks.verify.junit import read_junit
+        from morph_tasks.verify.runners.read import join_junit
 
         paths = sorted(path for glob in node.junit for path in root.glob(glob) if path.is_file())
         reading = join_junit(reading, read_junit(paths, since_ns=started_ns), code)
@@ -103,7 +104,7 @@ def _ending(code: int | None) -> tuple[str, str]:
     if code is None:
         return "not-ended", "the command did not end by itself"
     if code < 0:
-        return "killed", f"the command was ended by signal {-code}"
+        return "signal", f"the command was ended by signal {-code}"
     return _ENDINGS.get(code, "exit-code"), f"the command ended with exit code {code}"
 
 

@@ -99,7 +99,7 @@ def test_a_projects_own_doit_config_wins_key_by_key(two_suites: Project) -> None
     two_suites.write(
         "dodo.py",
         "from morph_tasks.tasks import *\n\nDOIT_CONFIG = {'default_tasks': ['mine']}\n\n"
-        "def task_mine():\n    return {'actions': [(print, ['mine it is'])], 'verbosity': 2}\n",
+        "def task_mine():\n    return {'actions': ['echo mine it is'], 'verbosity': 2}\n",
     )
     said = two_suites.doit()
     assert said.code == 0 and "mine it is" in said.out
@@ -111,9 +111,9 @@ def test_only_what_reads_the_change_runs_again(two_suites: Project) -> None:
     assert [runs(two_suites, name) for name in ("build", "a", "b")] == [1, 1, 1]
     two_suites.write("a/data.txt", "2\n")
     said = two_suites.morph("explain", "cart", "--json").json["nodes"]
-    assert {node["node"]: node["wouldRun"] for node in said if "/" in node["node"] and node["node"] != "validators/none"}[
-        "tests/b"
-    ] is False
+    assert {
+        node["node"]: node["wouldRun"] for node in said if "/" in node["node"] and node["node"] != "validators/none"
+    }["tests/b"] is False
     assert next(node for node in said if node["node"] == "tests/a")["why"] == ["file a/data.txt changed"]
     assert two_suites.verify()["exit"] == 0
     assert [runs(two_suites, name) for name in ("build", "a", "b")] == [2, 2, 1]
@@ -197,11 +197,16 @@ def test_a_baseline_that_drops_is_red_and_a_rise_warns(python_project: Project) 
         ("python -m pytest -q | tail -n 40", "pytest", "inconsistent-exit"),
         ("no-such-program-here", "pytest", "command-not-found"),
         ("exit 3", "none", "exit-code"),
-        ("kill -9 $$", "none", "killed"),
+        ("kill -9 $$", "none", "signal"),
     ],
 )
 def test_never_green_without_proof(python_project: Project, command: str, runner: str, reason: str) -> None:
-    python_project.config(project={"build": [{"id": "ok", "command": "true"}], "tests": [{"id": "t", "command": command, "runner": runner}]})
+    python_project.config(
+        project={
+            "build": [{"id": "ok", "command": "true"}],
+            "tests": [{"id": "t", "command": command, "runner": runner}],
+        }
+    )
     _create(python_project)
     document = python_project.verify()
     assert document["exit"] == 1
