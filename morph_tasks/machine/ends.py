@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import time
@@ -24,12 +25,10 @@ def await_ends(pids: Iterable[int], timeout_s: float) -> list[int]:
     deadline = time.monotonic() + timeout_s
     running = set(pids)
     with ExitStack() as stack:
-        if hasattr(os, "pidfd_open"):
-            unwatched = _await_pidfds(running, deadline, stack)
-        elif hasattr(select, "kqueue"):
+        if hasattr(select, "kqueue"):
             unwatched = _await_kqueue(running, deadline, stack)
         else:
-            unwatched = set(running)
+            unwatched = _await_pidfds(running, deadline, stack)
         _await_by_looking(running, unwatched, deadline)
     return sorted(running)
 
@@ -51,6 +50,14 @@ def ended(pid: int) -> bool:
     return False
 
 
+def pidfd(pid: int) -> int:
+    """Open a file that names this process and no later one; raises OSError where the system has none."""
+    call = getattr(os, "pidfd_open", None)
+    if call is None:
+        raise OSError(errno.ENOSYS, "no pidfd_open")
+    return int(call(pid))
+
+
 def _await_pidfds(running: set[int], deadline: float, stack: ExitStack) -> set[int]:
     """Watch what can be watched; returns those that could not be (no such call, too many open files)."""
     poll = select.poll()
@@ -58,7 +65,7 @@ def _await_pidfds(running: set[int], deadline: float, stack: ExitStack) -> set[i
     unwatched: set[int] = set()
     for pid in list(running):
         try:
-            handle = os.pidfd_open(pid)
+            handle = pidfd(pid)
         except ProcessLookupError:
             running.discard(pid)
         except (OSError, OverflowError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -73,7 +74,10 @@ def members(group: Group, seen: dict[int, Entry]) -> Members:
         # A system that shows no processes at all still has the child that was started here.
         living[number] = Entry(number, os.getpid(), number, number, "R", 0, 1, "?")
     inside = {pid for pid, entry in living.items() if number in (entry.group, entry.session)}
-    marked = {pid for pid in living if not (ours and pid in inside) and _carries(pid, group.token)}
+    # What is older than the leader cannot come from it, and reading an environment is dear.
+    oldest = group.leader.start if isinstance(group.leader.start, int) else 0
+    maybe = [pid for pid, entry in living.items() if entry.start >= oldest and not (ours and pid in inside)]
+    marked = {pid for pid in maybe if _carries(pid, group.token)}
     if not ours:
         inside &= marked
     descended = table.family(seen, inside | marked | ({number} if ours else set()))
@@ -134,7 +138,10 @@ def end(find: Callable[[], list[Entry]], grace_s: float, *, groups: Sequence[Gro
 
 def send(entry: Entry, signum: int) -> None:
     """Send a signal to exactly this process; a number that changed hands is left alone."""
-    handle = _pidfd(entry.pid)
+    handle = None
+    # Held from before the look at the start time, it names the process that was looked at.
+    with suppress(OSError):
+        handle = ends.pidfd(entry.pid)
     try:
         now = table.read(entry.pid)
         if now is None or now.key != entry.key:
@@ -143,7 +150,7 @@ def send(entry: Entry, signum: int) -> None:
             if handle is None:
                 os.kill(entry.pid, signum)
             else:
-                signal.pidfd_send_signal(handle, signum)
+                _signal_by_file(handle, signum)
     finally:
         if handle is not None:
             os.close(handle)
@@ -157,12 +164,9 @@ def _tell(entry: Entry, signum: int, *, in_group: bool) -> None:
         send(entry, signal.SIGCONT)
 
 
-def _pidfd(pid: int) -> int | None:
-    # Held from before the look at the start time, it names the process that was looked at.
-    if hasattr(os, "pidfd_open"):
-        with suppress(OSError):
-            return os.pidfd_open(pid)
-    return None
+def _signal_by_file(handle: int, signum: int) -> None:
+    if sys.platform == "linux":
+        signal.pidfd_send_signal(handle, signum)
 
 
 def _carries(pid: int, token: str) -> bool:

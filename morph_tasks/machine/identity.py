@@ -7,7 +7,6 @@ import os
 import sys
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -123,6 +122,8 @@ def _same_start(recorded: int | str | None, entry: table.Entry) -> bool | None:
     began = _epoch(entry.start)
     if recorded is None or began is None:
         return None
+    from datetime import datetime
+
     with suppress(ValueError, OverflowError, OSError):
         moment = datetime.fromisoformat(recorded)
         # Without a zone the writer may have meant either; only a mismatch with both is another process.

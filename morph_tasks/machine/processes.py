@@ -168,15 +168,15 @@ def _clear(group: Group, short: bool, grace_s: float) -> tuple[Sequence[Entry], 
 
 def _start(argv: Sequence[str], cwd: Path, env: Mapping[str, str], out: int, token: str) -> _Child | None:
     """Start the command and make it known; None when this process lets nothing start any more."""
-    with LIVE.starting():
+    with LIVE.starting(token) as unknown:
         if not LIVE.closed:
             try:
                 child = _Child(_spawn(argv, cwd, env, out), token)
             except Refusal:
                 raise
             except BaseException:
-                # Interrupted between the fork and our knowing of it: only the token names it.
-                groups.stop([Group(Identity(-1, None, "", ""), token)], 0)
+                # Interrupted between the fork and our knowing of it.
+                groups.stop([unknown], 0)
                 raise
             LIVE.add(child.group)
             return child

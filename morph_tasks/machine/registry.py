@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from morph_tasks.machine.groups import Group
+from morph_tasks.machine.identity import Identity
 
 _DOOR_WAIT_S = 1.0
 
@@ -28,15 +29,21 @@ class Registry:
         self.leaving = False
 
     @contextmanager
-    def starting(self) -> Iterator[None]:
-        """Make starting a child and knowing it one step, for signals and for other threads."""
+    def starting(self, token: str) -> Iterator[Group]:
+        """Make starting a child and knowing it one step, for signals and for other threads.
+
+        Until the child is known, the group that is given names it by its token alone.
+        """
+        unknown = Group(Identity(-1, None, "", ""), token)
         in_main = threading.current_thread() is threading.main_thread()
         if in_main:
             self._main_is_starting = True
         try:
             with self._door:
-                yield
+                self.add(unknown)
+                yield unknown
         finally:
+            self.remove(unknown)
             if in_main:
                 self._main_is_starting = False
                 if self._postponed is not None:
@@ -45,11 +52,13 @@ class Registry:
     def postpone(self, action: Callable[[], None]) -> bool:
         """Keep an action until a start in the main thread is through; False when there is none.
 
-        For signal handlers: they interrupt the main thread, which cannot wait for itself.
+        For signal handlers: they interrupt the main thread, which cannot wait for itself. A second one is not
+        kept: the start hangs.
         """
-        if self._main_is_starting:
-            self._postponed = action
-        return self._main_is_starting
+        if not self._main_is_starting or self._postponed is not None:
+            return False
+        self._postponed = action
+        return True
 
     def close(self) -> list[Group]:
         """Let no more groups start, mark those that run as interrupted, and return them."""

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -128,11 +130,11 @@ class TestWithoutProc:
     def no_proc(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(table, "PROC", str(tmp_path / "nothing"))
 
-    def test_psutil_tells_the_same(self) -> None:
+    def test_psutil_tells_the_same(self, wait_until: Callable[..., Any]) -> None:
         env = {**os.environ, table.RUN_ID: "r", table.RUN_MARKS: "t"}
         with subprocess.Popen(["sleep", "300"], env=env, start_new_session=True) as child:
+            line = wait_until(lambda: table.command_line(child.pid), "it becomes its program")
             entry, marks = table.snapshot()[child.pid], table.marks(child.pid)
-            line = table.command_line(child.pid)
             child.kill()
         assert (entry.ppid, entry.group, entry.session, entry.dead) == (os.getpid(), child.pid, child.pid, False)
         assert marks is not None
