@@ -88,12 +88,12 @@ def write_files(root: Path, count: int) -> None:
 
 
 def write_config(root: Path, command: str) -> None:
-    """Write ten test nodes, the ignore rules and the two lines of doit."""
+    """Write ten test nodes, the ignore rules and the line of doit."""
     tests = [{"id": f"node-{n}", "runner": "none", "command": command} for n in range(NODES)]
     config = root / ".morph/config/config.json"
     config.parent.mkdir(parents=True)
     config.write_text(json.dumps({"trust": "auto", "project": {"name": "bench", "tests": tests}}, indent=2) + "\n")
-    (root / ".gitignore").write_text("__pycache__/\n.morph/evidence/\n.morph/state.json\n.morph/logs/\n")
+    (root / ".gitignore").write_text("__pycache__/\n")
     (root / "dodo.py").write_text("from morph_tasks.tasks import *  # noqa: F403\n")
 
 

@@ -112,4 +112,5 @@ def _shown(argv: Sequence[str]) -> str:
 
 def _last_line(said: bytes) -> str:
     lines = said.decode("utf-8", "replace").strip().splitlines()
-    return lines[-1][:160] if lines else "it said nothing"
+    refused = [line for line in lines if line.startswith("error")]
+    return (refused or lines)[-1][:160] if lines else "it said nothing"
