@@ -28,7 +28,8 @@ _NAMES = {
     "filtered out": "filtered_out",
 }
 _EMPTY = re.compile(
-    r"^(?:The following filters did not match|No tests found|error: regex .* matched 0 tests|error: 0 test files matching)"
+    r"^(?:The following filters did not match|No tests found|error: regex .* matched 0 tests"
+    r"|error: 0 test files matching)"
 )
 
 _A_LINES = (re.compile(rb"Ran \d{1,7} tests? across"), re.compile(rb"bun test "))
@@ -58,7 +59,7 @@ def _read_log(log: Log, output: Output) -> Found:
     lines = log.scan(*_A_LINES)
     starts = [Start(line.at, weak=True) for line in lines if _BEGIN.match(line.text)]
     ends = [End(line.at, block) for line in lines if (block := _block(log, line))]
-    paired = pair([*starts, *ends], output.calls)
+    paired = pair(starts, ends, output.calls)
     notes = [line.text for line in log.scan(*_A_NOTES)]
     bailed = next((note for note in notes if note.startswith("Bailed out after")), "")
     empty = any(_EMPTY.match(note) for note in notes)

@@ -26,7 +26,8 @@ _WORDS = re.compile(r"(\d+) (passed|failed|timed out|exec failed|skipped|flaky|l
 _NAMES = ("passed", "failed", "ignored", "measured", "filtered_out")
 _STOPPED = re.compile(r"process didn't exit successfully: .*\((signal: \d+.*|exit (?:status|code): (?!101\)).*)\)$")
 _USAGE = re.compile(
-    r"^error: (?:unexpected argument|no such command|no (?:test|example|bin|library) targets?|could not find `Cargo\.toml`"
+    r"^error: (?:unexpected argument|no such command|no (?:test|example|bin|library) targets?"
+    r"|could not find `Cargo\.toml`"
     r"|a value is required|package ID specification|failed to parse manifest|no tests to run).*"
 )
 
@@ -54,14 +55,15 @@ def _read_log(log: Log, output: Output) -> Found:
     summaries = [hit for line in lines if (hit := _SUMMARY.match(line.text))]
     if summaries:
         return _nextest(summaries, lines[-1].at)
-    paired = pair([mark for line in lines if (mark := _mark(line))])
+    starts = [Start(line.at, int(hit[1])) for line in lines if (hit := _RUNNING.match(line.text))]
+    paired = pair(starts, [end for line in lines if (end := _end(line))])
     red = output.exit_code != 0
     problem, detail = (
         _problem(notes, ends=bool(paired.ends), is_open=paired.open) if red or not paired.ends else (None, "")
     )
     empty = any(note.startswith("error: no tests to run") for note in notes)
     if not paired.ends:
-        started = any(_RUNNING.match(line.text) for line in lines)
+        started = bool(starts)
         evidence = 2 if started or problem else 0
         return Found(evidence, complete=not started, empty=empty, problem=None if empty else problem, detail=detail)
     counts = {"passed": 0, "failed": 0, "skipped": 0, "ignored": 0, "measured": 0, "filtered_out": 0}
@@ -84,13 +86,12 @@ def _read_log(log: Log, output: Output) -> Found:
     )
 
 
-def _mark(line: Line) -> Start | End[dict[str, int]] | None:
-    if hit := _RUNNING.match(line.text):
-        return Start(line.at, int(hit[1]))
-    if hit := _RESULT.match(line.text):
-        counts = dict(zip(_NAMES, map(int, hit.groups()), strict=True))
-        return End(line.at, counts, sum(counts.values()) - counts["filtered_out"])
-    return None
+def _end(line: Line) -> End[dict[str, int]] | None:
+    hit = _RESULT.match(line.text)
+    if not hit:
+        return None
+    counts = dict(zip(_NAMES, map(int, hit.groups()), strict=True))
+    return End(line.at, counts, sum(counts.values()) - counts["filtered_out"])
 
 
 def _problem(notes: list[str], *, ends: bool, is_open: bool) -> tuple[str | None, str]:

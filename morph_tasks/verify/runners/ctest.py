@@ -1,4 +1,4 @@
-"""CTest: `50% tests passed, 2 tests failed out of 4`; skipped tests are inside the percentage, disabled ones outside."""
+"""CTest: `50% tests passed, 2 tests failed out of 4`; skipped tests are in the percentage, disabled ones are not."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _read_log(log: Log, output: Output) -> Found:
     lines = log.scan(*_A_LINES)
     starts = [Start(line.at, weak=True) for line in lines if _BEGIN.match(line.text)]
     ends = [End(line.at, footer) for line in lines if (footer := _footer(log, line))]
-    paired = pair([*starts, *ends], output.calls)
+    paired = pair(starts, ends, output.calls)
     empty = any(line.text.startswith("No tests were found") for line in lines)
     unset = any(line.text.startswith("No test configuration file found") for line in lines)
     if not paired.ends:

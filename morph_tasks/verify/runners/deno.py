@@ -53,7 +53,7 @@ def _read_log(log: Log, output: Output) -> Found:
     footers = [(line, footer) for line in lines if (footer := _footer(log, line))]
     best = max((footer.rank for _, footer in footers), default=0)
     own = [(line, footer) for line, footer in footers if footer.rank == best]
-    paired = pair([End(line.at, footer) for line, footer in own], output.calls, bare="all")
+    paired = pair((), [End(line.at, footer) for line, footer in own], output.calls, bare="all")
     running = [line.at for line in lines if _RUNNING.match(line.text)]
     notes = [line.text.strip() for line in log.scan(*_A_NOTES)]
     if not paired.ends:

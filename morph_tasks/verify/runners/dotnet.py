@@ -34,8 +34,8 @@ EXITS: dict[int, str] = {
 # Labels are translated, their order is not: failed, passed, skipped, total.
 _LABEL = r"[^\d:：,;，、]{1,40}[:：]\s*"
 _VSTEST = re.compile(
-    rf"^(?P<indent> {{0,4}})[^\d!]{{2,30}}!\s{{1,4}}[-–—]\s{{0,2}}{_LABEL}(?P<failed>\d+)[,;，、]\s*{_LABEL}(?P<passed>\d+)"
-    rf"[,;，、]\s*{_LABEL}(?P<skipped>\d+)[,;，、]\s*{_LABEL}(?P<total>\d+)(?P<rest>.*)$"
+    rf"^(?P<indent> {{0,4}})[^\d!]{{2,30}}!\s{{1,4}}[-–—]\s{{0,2}}{_LABEL}(?P<failed>\d+)[,;，、]\s*"
+    rf"{_LABEL}(?P<passed>\d+)[,;，、]\s*{_LABEL}(?P<skipped>\d+)[,;，、]\s*{_LABEL}(?P<total>\d+)(?P<rest>.*)$"
 )
 _ASSEMBLY = re.compile(r" [-–—] \S.*\.(?:dll|exe)\b", re.I)
 _MTP_TOTAL = re.compile(r"^ {2}[^\d:]{1,20}: ?(\d+)$")
@@ -47,13 +47,16 @@ _BLOCK = re.compile(r"^(?:Total tests|Total de testes): (\d+|Unknown|Desconhecid
 _BLOCK_ITEM = re.compile(r"^ {3,}(Passed|Failed|Skipped|Aprovados?|Com falha|Ignorados?): (\d+)$")
 _WORDS = {"f": "failed", "c": "failed", "p": "passed", "a": "passed", "b": "passed", "s": "skipped", "i": "skipped"}
 _EMPTY = re.compile(
-    r"^(?:No test (?:matches|is available)|Nenhum teste (?:corresponde|(?:está )?disponível)|Zero tests ran|Zero testes executados)"
+    r"^(?:No test (?:matches|is available)|Nenhum teste (?:corresponde|(?:está )?disponível)"
+    r"|Zero tests ran|Zero testes executados)"
 )
 _ABORTED = re.compile(
-    r"Test host process crashed|[Tt]est run was aborted|Test Run Aborted|O processo de host de teste|foi anulada|Execução de Teste Anulada"
+    r"Test host process crashed|[Tt]est run was aborted|Test Run Aborted|O processo de host de teste|foi anulada"
+    r"|Execução de Teste Anulada"
 )
 _BUILD = re.compile(
-    r"(?:^|\s)error (?:CS|MSB|NU|FS|BC|NETSDK)\d+: |^Build FAILED|^FALHA da compilação|^\s*(?:Build failed|Falha da compilação) (?:with|com)"
+    r"(?:^|\s)error (?:CS|MSB|NU|FS|BC|NETSDK)\d+: |^Build FAILED|^FALHA da compilação"
+    r"|^\s*(?:Build failed|Falha da compilação) (?:with|com)"
 )
 
 _A_LINES = (

@@ -11,7 +11,10 @@ from morph_tasks.verify.runners.streams import read_streams
 from morph_tasks.verify.runners.text import Line, Log, strip_codes
 
 ALIASES: tuple[str, ...] = ("go-test", "gotestsum")
-SUMMARY = "`ok  pkg 0.01s` / `FAIL pkg` of every package; `--- PASS` lines of `-v`, events of `-json`, `DONE 3 tests` of gotestsum"
+SUMMARY = (
+    "`ok  pkg 0.01s` / `FAIL pkg` of every package; `--- PASS` lines of `-v`, events of `-json`, "
+    "`DONE 3 tests` of gotestsum"
+)
 ZERO = "only `[no test files]` and `[no tests to run]`"
 EXITS: dict[int, str] = {}
 
@@ -21,7 +24,8 @@ _NO_FILES = re.compile(r"^\? {1,6}\t(\S+)\t\[no test files\]$")
 _RESULT = re.compile(r"^(?: {4})*--- (PASS|FAIL|SKIP): (\S+).* \(\d+\.\d+s\)$")
 _DONE = re.compile(r"^DONE(?: \d+ runs,)? (\d+) tests?((?:, \d+ [a-z]+)*) in \d")
 _USAGE = re.compile(
-    r"^(?:flag provided but not defined|no Go files in|go: (?:cannot find|no packages|warning: no packages|go\.mod file)|stat .*directory not found|no required module|malformed import path)"
+    r"^(?:flag provided but not defined|no Go files in|go: (?:cannot find|no packages|warning: no packages|go\.mod file)"
+    r"|stat .*directory not found|no required module|malformed import path)"
 )
 
 _A_PACKAGES = (
@@ -236,7 +240,7 @@ def _gotestsum(done: re.Match[str], at: int) -> Found:
 
 
 def failures(text: str) -> list[Failure]:
-    """Return the `--- FAIL` tests with the first `file:line: message` below; parents of failed subtests are left out."""
+    """Return the `--- FAIL` tests with the first `file:line: message` below, without parents of failed subtests."""
     found: list[Failure] = []
     for raw in text.splitlines():
         line = strip_codes(raw)

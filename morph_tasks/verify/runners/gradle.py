@@ -1,4 +1,4 @@
-"""Gradle: `3 tests completed, 1 failed, 1 skipped` when something failed; otherwise only `> Task :test` and `BUILD …`."""
+"""Gradle: `3 tests completed, 1 failed, 1 skipped` when something failed, else only `> Task :test` and `BUILD …`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ from morph_tasks.verify.runners.streams import add, read_streams
 from morph_tasks.verify.runners.text import Log, strip_codes
 
 ALIASES: tuple[str, ...] = ()
-SUMMARY = "`3 tests completed, 1 failed, 1 skipped`, `Class > test() PASSED` of `testLogging`; a plain green run prints no count"
+SUMMARY = (
+    "`3 tests completed, 1 failed, 1 skipped`, `Class > test() PASSED` of `testLogging`; "
+    "a plain green run prints no count"
+)
 ZERO = "`:test NO-SOURCE`, `No tests found for given includes`, `0 tests completed`"
 EXITS: dict[int, str] = {}
 
 _COMPLETED = re.compile(r"^(\d+) tests? completed(?:, (\d+) failed)?(?:, (\d+) skipped)?$")
 _RESULTS = re.compile(
-    r"^\W{0,4}Results?: (?:SUCCESS|FAILURE|FAILED) \((\d+) tests?, (\d+) (?:passed|successes|succeeded), (\d+) (?:failed|failures), (\d+) skipped\)\W{0,4}$"
+    r"^\W{0,4}Results?: (?:SUCCESS|FAILURE|FAILED) \((\d+) tests?, (\d+) (?:passed|successes|succeeded), "
+    r"(\d+) (?:failed|failures), (\d+) skipped\)\W{0,4}$"
 )
 _TASK = re.compile(r"^(?:> Task )?:([\w:.-]*[tT]est[\w-]*)(?: (UP-TO-DATE|FROM-CACHE|NO-SOURCE|SKIPPED|FAILED))?$")
 _EVENT = re.compile(r"^\S.* > .*\S (PASSED|FAILED|SKIPPED)(?: \([\d.]+m?s\))?$")

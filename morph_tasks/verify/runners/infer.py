@@ -8,138 +8,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from morph_tasks.verify.runners.programs import (
+    MANAGERS,
+    MODULES,
+    NO_SCRIPT,
+    PROGRAMS,
+    QUIET,
+    SHELLS,
+    TAKES_ONE,
+    TAKES_VALUE,
+    VERBS,
+    WRAPPERS,
+)
 from morph_tasks.verify.runners.shell import Step, loops, steps
 
-# program: runner. Several words must stand side by side in the call.
-_PROGRAMS: dict[tuple[str, ...], str] = {
-    ("pytest",): "pytest",
-    ("py.test",): "pytest",
-    ("vitest",): "vitest",
-    ("jest",): "jest",
-    ("mocha",): "mocha",
-    ("_mocha",): "mocha",
-    ("karma", "start"): "karma",
-    ("ng", "test"): "karma",
-    ("playwright", "test"): "playwright",
-    ("go", "test"): "go",
-    ("gotestsum",): "go",
-    ("cargo", "test"): "cargo",
-    ("cargo", "t"): "cargo",
-    ("cargo", "nextest"): "cargo",
-    ("cargo-nextest",): "cargo",
-    ("dotnet", "test"): "dotnet",
-    ("dotnet", "vstest"): "dotnet",
-    ("rspec",): "rspec",
-    ("phpunit",): "phpunit",
-    ("paratest",): "phpunit",
-    ("ctest",): "ctest",
-    ("bun", "test"): "bun",
-    ("deno", "test"): "deno",
-    ("mvn",): "surefire",
-    ("mvnw",): "surefire",
-    ("mvnd",): "surefire",
-    ("gradle",): "gradle",
-    ("gradlew",): "gradle",
-}
-_MODULES = {"pytest": "pytest", "py.test": "pytest", "unittest": "unittest"}
 _PYTHON = re.compile(r"^(?:python|pypy)\d*(?:\.\d+)?w?$")
 _ASSIGNMENT = re.compile(r"^[A-Za-z_]\w*=")
-# Programs that run the rest of their words: word, and its options that take a value.
-_WRAPPERS: dict[str, frozenset[str]] = {
-    name: frozenset(options.split())
-    for name, options in {
-        "env": "-u --unset -C --chdir -S",
-        "time": "-f -o",
-        "nice": "-n",
-        "ionice": "-c -n",
-        "nohup": "",
-        "sudo": "-u -g",
-        "exec": "-a",
-        "command": "",
-        "timeout": "-s --signal -k --kill-after",
-        "gtimeout": "-s -k",
-        "stdbuf": "-i -o -e",
-        "unbuffer": "",
-        "caffeinate": "",
-        "setsid": "",
-        "chronic": "",
-        "xvfb-run": "-n -s -e -f -p -w --server-args --server-num",
-        "npx": "-p --package -c --call",
-        "bunx": "",
-        "pnpx": "",
-        "cross-env": "",
-        "cross-env-shell": "",
-        "dotenv": "-e -c -v",
-        "dotenvx": "",
-        "env-cmd": "-f",
-        "c8": "--reporter -r --reports-dir",
-        "nyc": "--reporter -r",
-        "tsx": "",
-        "ts-node": "",
-        "faketime": "",
-        "xdist": "",
-        "cov": "",
-        "wrap": "",
-        "strace": "-o -e",
-        "valgrind": "",
-        "flock": "",
-    }.items()
-}
-_RUNS: dict[str, tuple[str, ...]] = {
-    "poetry": ("run",),
-    "uv": ("run",),
-    "pipenv": ("run",),
-    "pdm": ("run",),
-    "rye": ("run",),
-    "hatch": ("run",),
-    "pixi": ("run",),
-    "conda": ("run",),
-    "bundle": ("exec",),
-    "pnpm": ("exec", "dlx"),
-    "npm": ("exec", "x"),
-    "yarn": ("exec", "dlx", "run"),
-    "coverage": ("run",),
-    "dotenvx": ("run",),
-    "direnv": ("exec",),
-    "op": ("run",),
-    "doppler": ("run",),
-    "mise": ("exec", "x"),
-    "asdf": ("exec",),
-    "devbox": ("run",),
-    "nix": ("develop",),
-    "composer": ("exec",),
-    "bin": (),
-}
-_OPTION_VALUES = frozenset(
-    "-p --package -n --name --with --group --extra --python --env --env-file -e --project --directory -C --filter -F -w --workspace --prefix --cwd --rcfile --source --include --omit".split()
-)
-_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh"})
-_MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
-_FAN_OUT = frozenset(
-    {
-        "turbo",
-        "nx",
-        "lerna",
-        "rush",
-        "make",
-        "just",
-        "task",
-        "tox",
-        "nox",
-        "invoke",
-        "rake",
-        "ng",
-        "concurrently",
-        "npm-run-all",
-        "run-s",
-        "run-p",
-        "docker",
-        "docker-compose",
-        "podman",
-        "act",
-        "wireit",
-    }
-)
+_ROUNDS = 12
 
 
 @dataclass(frozen=True)
@@ -207,7 +92,7 @@ def exit_code_hidden(command: str) -> str | None:
 def _inner_scripts(command: str) -> Iterator[str]:
     for step in steps(command):
         words = _unwrapped(step.words)
-        if words and PurePosixPath(words[0]).name in _SHELLS and (script := _script(words)):
+        if words and PurePosixPath(words[0]).name in SHELLS and (script := _script(words)):
             yield script
 
 
@@ -225,25 +110,17 @@ def _of_step(step: Step, cwd: Path, level: int) -> Iterator[_Call]:
     if not words:
         return
     name = _name(words[0])
-    if name in _SHELLS and (script := _script(words)):
-        yield from _calls(script, cwd, level + 1) if level < 4 else ()
+    if name in SHELLS and (inner_script := _script(words)):
+        yield from _calls(inner_script, cwd, level + 1) if level < 4 else ()
         return
-    if name in _MANAGERS and (script := _package_script(words, cwd)) is not None:
-        where, text = script
+    if name in MANAGERS and (package := _package_script(words, cwd)) is not None:
+        where, text = package
         many = any(word in ("-r", "--recursive", "--workspaces", "-ws", "workspaces") for word in words)
         inner = list(_calls(text, where, level + 1)) if text and level < 2 else [_Call(None, True, step.before)]
         yield from (_Call(call.runner, call.opaque or many, call.before) for call in inner)
         return
     runner = _runner(words)
-    known_quiet = runner is not None or name in _HARMLESS
-    yield _Call(runner, not known_quiet or (runner is None and name in _FAN_OUT), step.before)
-
-
-# Programs that print no test summary of their own: they do not make the number of runs unknown.
-_HARMLESS = frozenset(
-    "cd echo printf true false : exit set export source . tee tail head cat grep sed awk cut sort mkdir rm cp mv test [ sleep tsc eslint prettier ruff mypy black"
-    " flake8 isort pip npm-ci touch ls pwd date env unset umask ulimit which type wait kill curl jq tr uniq wc less ts chmod ln git buf protoc webpack vite esbuild rollup".split()
-)
+    yield _Call(runner, runner is None and name not in QUIET, step.before)
 
 
 def _runner(words: Sequence[str]) -> str | None:
@@ -253,7 +130,7 @@ def _runner(words: Sequence[str]) -> str | None:
     if name in ("node", "nodejs", "tsx", "electron"):
         return _of_node(rest)
     plain = [word for word in rest if not word.startswith(("-", "+"))]
-    for program, runner in _PROGRAMS.items():
+    for program, runner in PROGRAMS.items():
         if program[0] == name and (len(program) == 1 or program[1] in plain[:1]):
             return runner
     if name == "manage.py" and plain[:1] == ["test"]:
@@ -269,13 +146,13 @@ def _of_python(rest: Sequence[str]) -> str | None:
             module = rest[index + 1]
             if module in ("coverage", "poetry", "pipenv", "uv"):
                 return _runner(_unwrapped([module, *rest[index + 2 :]]) or ["none"])
-            return _MODULES.get(module) or _MODULES.get(module.split(".")[0])
+            return MODULES.get(module) or MODULES.get(module.split(".")[0])
         if word in ("-W", "-X"):
             continue
         if not word.startswith("-"):
             if _name(word) == "manage.py":
                 return "unittest" if "test" in rest[index + 1 : index + 2] else None
-            return _MODULES.get(_name(word))
+            return MODULES.get(_name(word))
     return None
 
 
@@ -289,18 +166,18 @@ def _of_node(rest: Sequence[str]) -> str | None:
 def _unwrapped(words: Sequence[str]) -> list[str]:
     """Return a call without assignments and without the programs that only run another one."""
     rest = list(words)
-    for _ in range(12):
+    for _ in range(_ROUNDS):
         while rest and _ASSIGNMENT.match(rest[0]):
             rest = rest[1:]
         if not rest:
             return []
         name = _name(rest[0])
-        if name in _WRAPPERS:
-            rest = _after_options(rest[1:], _WRAPPERS[name])
-            if name in ("timeout", "gtimeout", "flock", "faketime") and len(rest) > 1:
+        if name in WRAPPERS:
+            rest = _after_options(rest[1:], WRAPPERS[name])
+            if name in TAKES_ONE and len(rest) > 1:
                 rest = rest[1:]
-        elif name in _RUNS and (at := _verb(rest, _RUNS[name])):
-            rest = _after_options(rest[at + 1 :], _OPTION_VALUES)
+        elif name in VERBS and (at := _verb(rest, VERBS[name])):
+            rest = _after_options(rest[at + 1 :], TAKES_VALUE)
             rest = ["python", *rest] if name == "coverage" and rest else rest
         else:
             return rest
@@ -311,7 +188,7 @@ def _verb(words: Sequence[str], verbs: Sequence[str]) -> int | None:
     """Return where the verb stands when it is the first word that is no option (or an option's value)."""
     at = 1
     while at < len(words) and words[at].startswith("-"):
-        at += 2 if words[at] in _OPTION_VALUES else 1
+        at += 2 if words[at] in TAKES_VALUE else 1
     if at >= len(words) or words[at] not in verbs:
         return None
     # `yarn run x` is a script unless x is the program itself.
@@ -345,7 +222,7 @@ def _package_script(words: Sequence[str], cwd: Path) -> tuple[Path, str | None] 
             where, index = cwd / words[index + 1], index + 1
         elif word.startswith(("--prefix=", "--cwd=", "--dir=")):
             where = cwd / word.split("=", 1)[1]
-        elif word in _OPTION_VALUES:
+        elif word in TAKES_VALUE:
             index += 1
         elif not word.startswith("-"):
             plain.append(word)
@@ -368,7 +245,7 @@ def _script_name(manager: str, plain: Sequence[str]) -> str | None:
         return plain[1] if len(plain) > 1 else None
     if plain[0] in ("test", "t", "tst"):
         return "test"
-    return plain[0] if name in ("yarn", "pnpm") and plain[0] not in ("install", "add", "exec", "dlx", "build") else None
+    return plain[0] if name in ("yarn", "pnpm") and plain[0] not in NO_SCRIPT else None
 
 
 def _scripts(folder: Path) -> dict[str, str]:

@@ -65,7 +65,7 @@ def _read_log(log: Log, output: Output) -> Found:
             problem="usage-error" if refused else None,
             detail=refused.strip("● "),
         )
-    paired = pair([End(block.line.at, block) for block in _final(log, blocks)], output.calls, bare="all")
+    paired = pair((), [End(block.line.at, block) for block in _final(log, blocks)], output.calls, bare="all")
     tests: dict[str, int] = {"passed": 0, "failed": 0, "skipped": 0}
     suites: dict[str, int] = {}
     for block in paired.ends:
@@ -105,7 +105,7 @@ def _block(log: Log, line: Line) -> _Block | None:
 
 
 def _final(log: Log, blocks: Sequence[_Block]) -> list[_Block]:
-    """Drop imitations (not whole) and what a terminal drew over (an erase, or `n of m` suites, comes before the next)."""
+    """Drop imitations (not whole) and what a terminal drew over (`n of m` suites, or an erase before the next)."""
     best = max(block.rank for block in blocks)
     whole = [block for block in blocks if block.rank == best]
     kept: list[_Block] = []

@@ -15,7 +15,8 @@ ZERO = "`Executed 0 of 0`, only skipped"
 EXITS: dict[int, str] = {}
 
 _EXECUTED = re.compile(
-    r"^(?:\d\d \d\d \d{4} \d\d:\d\d:\d\d\.\d+:\w+ \[.*?\]: )?(?:(?P<browser>[A-Z][^:]*\)):? )?Executed (?P<done>\d+) of (?P<all>\d+)"
+    r"^(?:\d\d \d\d \d{4} \d\d:\d\d:\d\d\.\d+:\w+ \[.*?\]: )?(?:(?P<browser>[A-Z][^:]*\)):? )?"
+    r"Executed (?P<done>\d+) of (?P<all>\d+)"
     r"(?P<rest>(?: \(\d+ FAILED\)| \(skipped \d+\)| [A-Z]+)*)(?: \([\d.]+ (?:secs|mins?)[^)]*\))?$"
 )
 _A_EXECUTED = re.compile(rb"Executed \d{1,7} of ")
@@ -53,8 +54,8 @@ def _read_log(log: Log, output: Output) -> Found:
     current: dict[str, _State] = {}
     ended: list[_State] = []
     for line in log.walk(_A_EXECUTED):
-        if state := _state(line):
-            name, now = state
+        if read_state := _state(line):
+            name, now = read_state
             known = current.get(name)
             if known and known.finished() and now.done < known.done:
                 ended.append(known)
@@ -107,10 +108,9 @@ def _problem(states: list[_State], notes: list[str], output: Output) -> tuple[st
     thrown = next((note for note in notes if "Uncaught " in note or "thrown in afterAll" in note), "")
     if any(" ERROR" in state.words and (state.total or thrown) for state in states):
         return "unhandled-error", thrown[:200]
-    if output.exit_code != 0 and not any(state.failed for state in states):
-        if missed := next((note for note in notes if "does not meet" in note), ""):
-            return "coverage-threshold", missed
-    return None, ""
+    missed = next((note for note in notes if "does not meet" in note), "")
+    green = not any(state.failed for state in states)
+    return ("coverage-threshold", missed) if missed and green and output.exit_code != 0 else (None, "")
 
 
 def failures(text: str) -> list[Failure]:

@@ -52,7 +52,7 @@ def _read_log(log: Log, output: Output) -> Found:
         )
     best = max(block.rank for _, block in blocks)
     ends = [End(line.at, block) for line, block in blocks if block.rank == best]
-    paired = pair(ends, output.calls, bare="all")
+    paired = pair((), ends, output.calls, bare="all")
     counts = {"passed": 0, "failed": 0, "skipped": 0, "pending": 0}
     for block in paired.ends:
         add(counts, block.counts)
@@ -97,7 +97,7 @@ def _json(log: Log) -> Found | None:
 
 
 def _tap(log: Log, output: Output) -> Found | None:
-    """Return what the `tap` reporter says; it writes the footer of TAP programs, so only a mocha command makes it ours."""
+    """Return what the `tap` reporter says; any TAP program writes that, so only a mocha command makes it ours."""
     found = node_test.read_log(log, output)
     return found if found.evidence == 3 and "mocha" in output.command else None
 

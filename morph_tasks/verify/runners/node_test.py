@@ -48,7 +48,7 @@ def read_log(log: Log, output: Output) -> Found:
     blocks = [(line, block) for line in lines if (block := _block(log, line))]
     best = max((block.rank for _, block in blocks), default=0)
     ends = [End(line.at, block) for line, block in blocks if block.rank == best]
-    paired = pair([*starts, *ends], output.calls, bare="all")
+    paired = pair(starts, ends, output.calls, bare="all")
     bailed = any(line.text.startswith("Bail out!") for line in log.scan(_A_BAIL))
     if not paired.ends:
         missing = [line.text for line in log.scan(_A_MISSING) if line.text.startswith("Could not find '")]

@@ -1,4 +1,4 @@
-"""PHPUnit: `OK (5 tests, 9 assertions)` or a banner and `Tests: 5, Assertions: 9, Failures: 1.`; Pest's `  Tests:  …`."""
+"""PHPUnit: `OK (5 tests, 9 assertions)` or a banner and `Tests: 5, Assertions: 9, Failures: 1.`; Pest's `Tests:`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from morph_tasks.verify.runners.streams import add, read_streams
 from morph_tasks.verify.runners.text import Line, Log, strip_codes
 
 ALIASES: tuple[str, ...] = ("pest", "paratest")
-SUMMARY = "`OK (5 tests, 9 assertions)`, or a banner and `Tests: 5, Assertions: 9, Failures: 1.`; `  Tests:  1 failed, 5 passed` of Pest"
+SUMMARY = (
+    "`OK (5 tests, 9 assertions)`, or a banner and `Tests: 5, Assertions: 9, Failures: 1.`; "
+    "`  Tests:  1 failed, 5 passed` of Pest"
+)
 ZERO = "`No tests executed!`, only skipped or incomplete"
 EXITS: dict[int, str] = {}
 
@@ -52,7 +55,7 @@ def _read_log(log: Log, output: Output) -> Found:
     footers = [(line, footer) for line in lines if (footer := _footer(log, line))]
     best = max((footer.rank for _, footer in footers), default=0)
     ends = [End(line.at, footer) for line, footer in footers if footer.rank == best or not footer.counts]
-    paired = pair([*starts, *ends], output.calls, bare="all")
+    paired = pair(starts, ends, output.calls, bare="all")
     fatal = next((line.text for line in lines if re.match(r"^(?:PHP )?Fatal error: ", line.text)), "")
     if not paired.ends:
         problem = "crashed" if starts and fatal else None

@@ -53,7 +53,7 @@ def _read_log(log: Log, output: Output) -> Found:
     lines = log.scan(*_A_LINES)
     starts = [Start(line.at, int(hit[1])) for line in lines if (hit := _RUNNING.match(line.text))]
     ends = [End(footer.at, footer, footer.size()) for footer in _footers(lines, {start.at for start in starts})]
-    paired = pair([*starts, *ends], output.calls, bare="last")
+    paired = pair(starts, ends, output.calls, bare="last")
     errors = [line.text for line in lines if re.match(r"^(?:\w*Error|error): ", line.text)]
     if not paired.ends:
         return _without_footer(log, lines, errors, started=bool(starts))

@@ -71,7 +71,7 @@ def _read_log(log: Log, output: Output) -> Found:
     else:
         full = log.scan(_A_FULL)
         starts = [Start(line.at, weak=True) for line in full if len(ends) > 1 or not ends]
-    paired = pair([*starts, *ends], output.calls)
+    paired = pair(starts, ends, output.calls)
     problem, detail, extra, warnings = _troubles(log, paired.ends, paired.open)
     if not paired.ends:
         firm = any(not start.weak for start in starts)

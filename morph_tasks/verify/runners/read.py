@@ -37,7 +37,7 @@ def read_output(
 ) -> Reading:
     """Return the verdict on one run.
 
-    `runner` is a name of the table, an alias, or `auto`. Raises Refusal: `unknown-runner` or `file-missing` (both usage).
+    `runner` is a name of the table, an alias, or `auto`. Raises Refusal `unknown-runner` or `file-missing` (usage).
     """
     name = runner_name(runner)
     said = command or ""
@@ -68,6 +68,13 @@ def read_failures(runner: str, stdout: bytes | Path, stderr: bytes | Path | None
             for failure in RUNNERS[chosen].failures(text):
                 found.setdefault(failure.id, failure)
     return list(found.values())
+
+
+def join_junit(reading: Reading, junit: JUnitReading, exit_code: int | None) -> Reading:
+    """Return the reading with the counts of the reports; what only the output or the exit code shows stays."""
+    from morph_tasks.verify.runners.joined import join
+
+    return join(reading, junit, exit_code)
 
 
 def runner_name(runner: str) -> str:

@@ -49,7 +49,7 @@ def _read_log(log: Log, output: Output) -> Found:
         if any(near.text.startswith("Finished in ") for near in log.before(line, 1))
     ]
     ends = [End(line.at, _counts(*(int(group or 0) for group in hit.groups()))) for line, hit in own or footers]
-    paired = pair(ends, output.calls, bare="all")
+    paired = pair((), ends, output.calls, bare="all")
     if not paired.ends:
         usage = next((note for note in notes if note.startswith("invalid option: ")), "")
         return _json(log) or Found(1 if usage else 0, problem="usage-error" if usage else None, detail=usage)

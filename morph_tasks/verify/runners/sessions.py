@@ -59,20 +59,19 @@ class _Run(Generic[T]):
             self.end = end
 
 
-def pair(marks: Iterable[Start | End[T]], calls: int | None = None, *, bare: str = "last") -> Paired[T]:
+def pair(starts: Iterable[Start], ends: Iterable[End[T]], calls: int | None = None, *, bare: str = "last") -> Paired[T]:
     """Match starts and ends like brackets; the last fitting end of the outermost run counts.
 
     `calls` is the number of summaries the command can print (None: not known). Without any start, `bare` says
     whether all ends count or the last one.
     """
-    ordered = sorted(marks, key=lambda mark: mark.at)
-    ends = [mark for mark in ordered if isinstance(mark, End)]
-    starts = [mark for mark in ordered if isinstance(mark, Start) and not mark.weak]
-    if calls == 1 or not any(isinstance(mark, Start) for mark in ordered):
-        most = calls or (len(ends) if bare == "all" else 1)
-        kept = ends[-most:]
-        late = bool(starts) and (not kept or starts[-1].at > kept[-1].at)
-        return _paired(kept, late)
+    begun, ended = sorted(starts, key=_place), sorted(ends, key=_place)
+    if calls == 1 or not begun:
+        most = calls or (len(ended) if bare == "all" else 1)
+        kept = ended[-most:]
+        loud = [start.at for start in begun if not start.weak]
+        return _paired(kept, bool(loud) and (not kept or loud[-1] > kept[-1].at))
+    ordered: list[Start | End[T]] = sorted([*begun, *ended], key=_place)
     runs = _runs(ordered)
     chosen = [end for run in runs if (end := run.end or run.misfit)]
     return _paired(chosen, any(not (run.end or run.misfit) and not run.starts[0].weak for run in runs))
@@ -91,6 +90,10 @@ def _runs(ordered: Sequence[Start | End[T]]) -> list[_Run[T]]:
                 runs.append(_Run())
             runs[-1].finish(mark)
     return runs
+
+
+def _place(mark: Start | End[T]) -> int:
+    return mark.at
 
 
 def _misfits(start: Start, end: End[T]) -> bool:

@@ -16,12 +16,13 @@ ZERO = "`No tests to run.`, `Tests are skipped.`, `Tests run: 0`, only skipped"
 EXITS: dict[int, str] = {}
 
 _TOTAL = re.compile(
-    r"^(?P<level>\[(?:INFO|ERROR|WARNING)\] +)?Tests run: +(\d+), Failures: +(\d+), Errors: +(\d+), Skipped: +(\d+)(?:, Flakes: +(\d+))?"
+    r"^(?P<level>\[(?:INFO|ERROR|WARNING)\] +)?Tests run: +(\d+), Failures: +(\d+), Errors: +(\d+), Skipped: +(\d+)"
+    r"(?:, Flakes: +(\d+))?"
     r"(?P<time>, Time elapsed: .*)?$"
 )
 _BANNER = re.compile(r"^(?:\[INFO\] +)? ?T E S T S$")
 _EMPTY = re.compile(
-    r"^(?:\[\w+\] +)?(?:No tests to run\.?|Tests are skipped\.?|No tests were executed!?.*|.*No tests matching pattern.*|.*No tests were executed!.*)$"
+    r"^(?:\[\w+\] +)?(?:No tests to run\.?|Tests are skipped\.?|.*No tests were executed!?.*|.*No tests matching pattern.*)$"
 )
 
 _A_LINES = (re.compile(rb"Tests run: "), re.compile(rb"T E S T S"))
@@ -56,7 +57,7 @@ def _read_log(log: Log, output: Output) -> Found:
     best = max((total.rank for _, total in found), default=0)
     own = [(line, total) for line, total in found if total.rank == best]
     banners = [Start(line.at) for line in lines if _BANNER.match(line.text)]
-    paired = pair([*banners, *(End(line.at, total) for line, total in own)], bare="all") if best > 0 else None
+    paired = pair(banners, [End(line.at, total) for line, total in own], bare="all") if best > 0 else None
     totals = list(paired.ends) if paired else [total for _, total in own]
     empty = any(_EMPTY.match(note) for note in notes)
     problem, detail = _problem(notes, totals, output)

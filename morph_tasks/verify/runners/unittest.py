@@ -43,7 +43,7 @@ def _read_log(log: Log, output: Output) -> Found:
     footers = [(line, footer) for line in log.scan(_A_RAN) if (footer := _footer(log, line))]
     best = max((footer.rank for _, footer in footers), default=0)
     own = [(line, footer) for line, footer in footers if footer.rank == best]
-    paired = pair([End(line.at, footer) for line, footer in own], output.calls, bare="all")
+    paired = pair((), [End(line.at, footer) for line, footer in own], output.calls, bare="all")
     if not paired.ends:
         return Found()
     counts = {"passed": 0, "failed": 0, "errors": 0, "skipped": 0}

@@ -59,7 +59,7 @@ def _read_log(log: Log, output: Output) -> Found:
     blocks = [(line, block) for line in lines if (block := _block(log, line))]
     # A block without its `Test Files` line is only believed when no whole one is there.
     whole = [(line, block) for line, block in blocks if block.files] or blocks
-    paired = pair([*starts, *(End(line.at, block) for line, block in whole)], output.calls, bare="all")
+    paired = pair(starts, [End(line.at, block) for line, block in whole], output.calls, bare="all")
     empty = any(line.text.strip().startswith("No test files found") for line in lines)
     if not paired.ends:
         return _without_blocks(log, bool(starts), empty)
