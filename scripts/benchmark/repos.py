@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -68,12 +68,12 @@ class Workshop:
         folder.mkdir()
         return Shell(folder, self.env)
 
-    def file(self, name: str, lines: object) -> Path:
-        """Return a file with these lines (an iterable of str), written when it is not there yet."""
+    def file(self, name: str, lines: Iterable[str]) -> Path:
+        """Return a file with these lines, written when it is not there yet."""
         path = self.folder / name
         if not path.exists():
             with path.open("w", encoding="utf-8", newline="\n") as out:
-                out.writelines(lines)  # type: ignore[arg-type]
+                out.writelines(lines)
         return path
 
 
