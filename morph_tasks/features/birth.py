@@ -14,15 +14,22 @@ from morph_tasks.errors import Refusal
 from morph_tasks.features.ignores import ignore_derived
 from morph_tasks.features.naming import check_name
 from morph_tasks.features.router import WORDS, route
-from morph_tasks.features.store import ARCHIVE, FEATURES, checked, now, state_lock, write_index
+from morph_tasks.features.store import (
+    ARCHIVE,
+    FEATURES,
+    UNBORN,
+    checked,
+    now,
+    state_lock,
+    sweep_leftovers,
+    write_index,
+)
 from morph_tasks.repo.branching import BranchPlan, make_branch, plan_branch, undo_branch
 from morph_tasks.repo.files import write_atomic, write_json
 from morph_tasks.repo.trees import feature_branch, primary_root, tree_kind
 
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
-
-_UNBORN = ".unborn-"
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,7 @@ def create_feature(repo: Repo, wish: Wish) -> Born:
         _refuse_taken(repo, wish.slug, plan)
         plan_text = _plan_skeleton(repo, wish.name.strip() or wish.slug, description)
         data = _first_record(wish, work_type, description)
+        sweep_leftovers(repo.root)
         warnings = _write(repo, wish.slug, data, plan_text, plan)
         files, ignored = [f"{FEATURES}/{wish.slug}/feature.json", f"{FEATURES}/{wish.slug}/2-plan/plan.md"], []
         try:
@@ -194,9 +202,7 @@ def _write(repo: Repo, slug: str, data: dict[str, Any], plan_text: str, plan: Br
     try:
         try:
             parent.mkdir(parents=True, exist_ok=True)
-            for left in parent.glob(f"{_UNBORN}*"):  # of a killed run: we hold the lock
-                shutil.rmtree(left, ignore_errors=True)
-            beside = Path(tempfile.mkdtemp(prefix=_UNBORN, dir=parent))
+            beside = Path(tempfile.mkdtemp(prefix=UNBORN, dir=parent))
             beside.chmod(0o755)
         except OSError as error:
             raise Refusal("write-failed", f"{parent} could not be written: {error.strerror or error}") from error

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 FEATURES = ".morph/features"
 ARCHIVE = ".morph/archive"
 INDEX = ".morph/state.json"
+UNBORN, DEAD = ".unborn-", ".dead-"  # folders of features that are not there yet, or no longer
 _LOCK_WAIT_S = 10.0
 
 
@@ -104,6 +105,15 @@ def write_index(root: Path) -> None:
     # Only an index: the next mutator writes it again.
     with suppress(Refusal):
         write_json(root / INDEX, {"version": 1, "features": rows})
+
+
+def sweep_leftovers(root: Path) -> None:
+    """Remove what killed runs left beside the features; the caller holds the lock."""
+    import shutil
+
+    for prefix in (UNBORN, DEAD):
+        for left in (root / FEATURES).glob(f"{prefix}*"):
+            shutil.rmtree(left, ignore_errors=True)
 
 
 @contextmanager

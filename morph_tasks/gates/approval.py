@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
+from morph_tasks.features.aftermath import settle
 from morph_tasks.features.shape import GATES
 from morph_tasks.features.store import feature_dir, now, read_feature, update_feature
 from morph_tasks.features.view import approved, by_policy, phase_of
@@ -48,6 +49,7 @@ class Approved:
     changed: bool
     phase: str
     warnings: tuple[str, ...] = field(default=())
+    files: tuple[str, ...] = field(default=())
 
 
 def approve(repo: Repo, slug: str, gate: str, consent: Consent, *, command: str = "") -> Approved:
@@ -86,7 +88,8 @@ def approve(repo: Repo, slug: str, gate: str, consent: Consent, *, command: str 
 
     after = update_feature(repo.root, slug, change)
     warnings = tuple(f"signed over: {reason}" for reason in record.get("overrode", ()))
-    return Approved(gate, record, True, phase_of(folder, after), warnings)
+    files, _ = settle(repo, slug)
+    return Approved(gate, record, True, phase_of(folder, after), warnings, tuple(files))
 
 
 def unapprove(repo: Repo, slug: str, gate: str, *, command: str = "") -> Approved:
@@ -104,7 +107,8 @@ def unapprove(repo: Repo, slug: str, gate: str, *, command: str = "") -> Approve
     after = update_feature(repo.root, slug, change)
     later = [name for name in GATES[GATES.index(gate) + 1 :] if approved(after, name) and not by_policy(after, name)]
     warnings = tuple(f"gate {name} stays approved although {gate} no longer is" for name in later)
-    return Approved(gate, record, True, phase_of(folder, after), warnings)
+    files, _ = settle(repo, slug)
+    return Approved(gate, record, True, phase_of(folder, after), warnings, tuple(files))
 
 
 def judge(repo: Repo, slug: str, gate: str, data: dict[str, Any]) -> Evaluation:
@@ -154,7 +158,7 @@ def _by_person(repo: Repo, slug: str, gate: str, data: dict[str, Any], consent: 
 
 def _plan_hash(repo: Repo, slug: str, gate: str) -> dict[str, str]:
     """Return what ties an approval of the plan to its text."""
-    return {"planHash": planning.plan_hash(feature_dir(repo.root, slug))} if gate == "plan" else {}
+    return {"planHash": planning.plan_hash(repo.root, slug)} if gate == "plan" else {}
 
 
 def _order(data: dict[str, Any], folder: Path, gate: str) -> list[str]:

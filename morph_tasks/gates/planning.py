@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 
-def plan_state(folder: Path) -> str:
-    """Return `fresh` when `checks.json` in a feature's folder was made from its plan; else what is wrong."""
-    from morph_tasks.plan.service import plan_state as ask
+def plan_state(root: Path, slug: str) -> str:
+    """Return `fresh` when `checks.json` was made from the plan as it is; else `missing`, `stale` or `unreadable`."""
+    from morph_tasks.plan import service
 
-    return str(ask(folder))
+    return service.plan_state(root, slug)
 
 
-def plan_hash(folder: Path) -> str:
-    """Return the hash of the plan in a feature's folder; raises Refusal `plan-missing` (exit 2)."""
-    from morph_tasks.plan.service import plan_hash as ask
+def plan_hash(root: Path, slug: str) -> str:
+    """Return the hash of a plan; raises Refusal `plan-missing` (exit 2) or `plan-unreadable`."""
+    from morph_tasks.plan import hashing, service
 
-    return str(ask(folder))
+    return hashing.plan_hash(service.read_plan(root, slug))

@@ -51,7 +51,7 @@ def plan_branch(repo: Repo, name: str, *, switch: bool) -> BranchPlan:
             f"branch {repo.branch() or 'HEAD'} has no commits, so there is nothing to start from: make a first commit",
             fix='git add -A && git commit -m "First commit"',
         )
-    _refuse_under_way(repo)
+    refuse_under_way(repo)
     current = repo.branch()
     if current is None and switch:
         raise Refusal(
@@ -98,7 +98,8 @@ def _do(repo: Repo, plan: BranchPlan, *args: str) -> None:
         raise Refusal("branch-failed", f"git could not make {plan.name}: {said[-500:]}") from error
 
 
-def _refuse_under_way(repo: Repo) -> None:
+def refuse_under_way(repo: Repo) -> None:
+    """Raise Refusal `operation-in-progress` during a merge, a rebase and the like, or with unresolved conflicts."""
     for mark, (what, abort) in _UNDER_WAY.items():
         if (repo.git_dir / mark).exists():
             raise Refusal(

@@ -20,8 +20,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for role in ("AUTHOR", "COMMITTER"):
         monkeypatch.setenv(f"GIT_{role}_NAME", "Ana")
         monkeypatch.setenv(f"GIT_{role}_EMAIL", "ana@example.test")
-    monkeypatch.setattr(planning, "plan_state", lambda _: "fresh")
-    monkeypatch.setattr(planning, "plan_hash", lambda _: "abc")
+    monkeypatch.setattr(planning, "plan_state", lambda *_: "fresh")
+    monkeypatch.setattr(planning, "plan_hash", lambda *_: "abc")
     root = Path(os.path.realpath(tmp_path)) / "project"
     run(["git", "init", "-q", "-b", "main", str(root)])
     run(["git", "-C", str(root), "commit", "-q", "--allow-empty", "-m", "First"])

@@ -76,8 +76,8 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
     def staleness(_: Any) -> tuple[bool | None, str | None]:
         return (False, None) if told.stale is None else (True, told.stale)
 
-    monkeypatch.setattr(planning, "plan_state", lambda _: told.plan_state)
-    monkeypatch.setattr(planning, "plan_hash", lambda _: told.plan_hash)
+    monkeypatch.setattr(planning, "plan_state", lambda *_: told.plan_state)
+    monkeypatch.setattr(planning, "plan_hash", lambda *_: told.plan_hash)
     monkeypatch.setattr(verification_stale, "_ask", staleness)
     return told
 

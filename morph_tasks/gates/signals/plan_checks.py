@@ -18,7 +18,7 @@ def read(facts: Facts) -> Reading:
     if facts.gate != PLAN:
         return Reading()
     try:
-        state = planning.plan_state(facts.folder)
+        state = planning.plan_state(facts.repo.root, facts.slug)
     except Refusal as error:
         state = f"unknown: {error.what}"
     if state == "fresh" or by_policy(facts.data, PLAN):

@@ -41,7 +41,7 @@ def test_a_plan_passed_by_policy_owes_no_checks(world: Any) -> None:
 
 
 def test_a_plan_that_cannot_be_read_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    def ask(_: Path) -> str:
+    def ask(*_: Any) -> str:
         raise Refusal("unreadable-file", "plan.md cannot be read")
 
     monkeypatch.setattr(planning, "plan_state", ask)

@@ -1,0 +1,164 @@
+"""Take a feature away: into the archive, or for good. What git could not give back is copied aside first."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from morph_tasks.errors import Refusal
+from morph_tasks.features.backup import back_up
+from morph_tasks.features.shape import GATES
+from morph_tasks.features.store import (
+    ARCHIVE,
+    DEAD,
+    FEATURES,
+    feature_dir,
+    now,
+    read_feature,
+    state_lock,
+    sweep_leftovers,
+    update_feature,
+    write_index,
+)
+from morph_tasks.features.view import approved, by_policy
+from morph_tasks.repo.commits import commit_paths, refuse_commit
+from morph_tasks.repo.files import write_atomic
+from morph_tasks.repo.trees import feature_branch, live_owners, primary_root, require_owner_tree
+
+if TYPE_CHECKING:
+    from morph_tasks.repo.git import Repo
+
+
+@dataclass(frozen=True)
+class Removed:
+    """What was done. `commit`: None when there was nothing to commit; `backup`: where copies lie, if needed."""
+
+    slug: str
+    commit: str | None
+    archived_at: str | None = None
+    backup: Path | None = None
+    branch: str | None = None
+    resumed: bool = False
+
+
+def archive(repo: Repo, slug: str, *, status: str = "archived", command: str = "") -> Removed:
+    """Move a feature to the archive and commit the move; a move that was never committed is taken up.
+
+    Raises Refusal `owner-tree-elsewhere`, `archive-exists`, what a commit refuses, or what reading raises.
+    """
+    require_owner_tree(repo, slug, command=command)
+    target = repo.root / ARCHIVE / slug
+    resumed = not feature_dir(repo.root, slug).exists() and _half_archived(repo, slug)
+    if not resumed:
+        read_feature(repo.root, slug)
+        if os.path.lexists(target):
+            raise Refusal("archive-exists", f"{ARCHIVE}/{slug} exists already", fix="choose which one stays")
+    refuse_commit(repo)
+    source = feature_dir(repo.root, slug)
+    old = b"" if resumed else (source / "feature.json").read_bytes()
+    if not resumed:
+        update_feature(repo.root, slug, lambda data: data.update(status=status, archivedAt=now()))
+    with state_lock(repo.root):
+        if not resumed:
+            _move(source, target, old)
+        try:
+            commit = commit_paths(repo, f"Archive {slug}", gone=[f"{FEATURES}/{slug}"], added=[f"{ARCHIVE}/{slug}"])
+        except BaseException:
+            if not resumed:
+                os.rename(target, source)
+                write_atomic(source / "feature.json", old)
+            raise
+        write_index(repo.root)
+    return Removed(slug, commit, f"{ARCHIVE}/{slug}", branch=_branch(repo, slug), resumed=resumed)
+
+
+def delete(repo: Repo, slug: str, *, keep: bool = False, force: bool = False, command: str = "") -> Removed:
+    """Remove a feature; `keep` archives it as abandoned instead.
+
+    Raises Refusal `feature-has-worktree` (never waived), `gate-approved` (waived by `force`; policies do
+    not count), `owner-tree-elsewhere`, `backup-failed`, what a commit refuses, or what reading raises.
+    """
+    _refuse_living_tree(repo, slug)
+    require_owner_tree(repo, slug, command=command)
+    data = _readable(repo, slug, force=force)
+    signed = [gate for gate in GATES if approved(data, gate) and not by_policy(data, gate)]
+    if signed and not force:
+        raise Refusal(
+            "gate-approved",
+            f"{slug!r} has approved gates ({', '.join(signed)}): this is work that somebody signed",
+            fix=f"morph-spec delete {slug} --archive --force, or --force to remove it for good",
+            gates=signed,
+        )
+    if keep:
+        return archive(repo, slug, status="abandoned", command=command)
+    refuse_commit(repo)
+    folder = feature_dir(repo.root, slug)
+    with state_lock(repo.root):
+        sweep_leftovers(repo.root)
+        saved = back_up(repo, folder, slug)
+        # Committed first: a kill in between leaves the folder, untracked, and a second run ends the work.
+        commit = commit_paths(repo, f"Delete {slug}", gone=[f"{FEATURES}/{slug}"])
+        _remove(folder)
+        write_index(repo.root)
+    return Removed(slug, commit, backup=saved, branch=_branch(repo, slug))
+
+
+def _refuse_living_tree(repo: Repo, slug: str) -> None:
+    main = os.path.realpath(primary_root(repo))
+    linked = [tree for tree in live_owners(repo, feature_branch(slug)) if os.path.realpath(tree) != main]
+    if linked:
+        raise Refusal(
+            "feature-has-worktree",
+            f"the work tree {linked[0]} works on {slug!r}: without its record it would be an orphan",
+            fix="finish or remove that work tree first",
+            worktree=str(linked[0]),
+        )
+
+
+def _readable(repo: Repo, slug: str, *, force: bool) -> dict[str, Any]:
+    """Return the record; under `force` a broken one may be removed as well."""
+    try:
+        return read_feature(repo.root, slug)
+    except Refusal as error:
+        if error.code == "feature-not-found" and feature_dir(repo.root, slug).is_dir():
+            return {}
+        if error.code == "feature-not-found" or not force:
+            raise
+        return {}
+
+
+def _half_archived(repo: Repo, slug: str) -> bool:
+    """Tell whether a move to the archive was done and not committed."""
+    if not (repo.root / ARCHIVE / slug / "feature.json").exists() or repo.head() is None:
+        return False
+    return bool(repo.git("ls-tree", "-z", "--name-only", "HEAD", f"{FEATURES}/{slug}"))
+
+
+def _move(source: Path, target: Path, old: bytes) -> None:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.rename(source, target)
+    except OSError as error:
+        write_atomic(source / "feature.json", old)
+        raise Refusal("write-failed", f"{target} could not be written: {error.strerror or error}") from error
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder in one step for readers; links are unlinked, never followed."""
+    if folder.is_symlink():
+        folder.unlink()
+        return
+    aside = Path(tempfile.mkdtemp(prefix=DEAD, dir=folder.parent))
+    os.rename(folder, aside / folder.name)
+    with suppress(OSError):
+        shutil.rmtree(aside)
+
+
+def _branch(repo: Repo, slug: str) -> str | None:
+    branch = feature_branch(slug)
+    return branch if repo.branch_exists(branch) else None
