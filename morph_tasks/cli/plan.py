@@ -1,0 +1,91 @@
+"""`morph-spec plan-check`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from morph_tasks.cli.common import EPILOG_CODES, json_option, out, say, warn
+from morph_tasks.plan.guide import as_written, help_text
+
+if TYPE_CHECKING:
+    from morph_tasks.plan.check import Report
+
+_WHAT = """\
+Check the plan of a feature, .morph/features/<FEATURE>/2-plan/plan.md.
+
+Prints every error and warning as `plan.md:<line>:<column>: error <code>: <sentence>`. Without an error it writes
+2-plan/checks.json, which nothing else writes, and prints the waves: slices that can be worked on at the same time,
+at most 4, no file in common. A plan that is approved and has changed outside its errata is refused (`frozen`).
+"""
+
+
+@click.command(
+    "plan-check",
+    help=f"{_WHAT}\n\n{help_text()}",
+    epilog="\n\n".join((EPILOG_CODES, as_written("Example:\n  morph-spec plan-check cart-totals --json"))),
+    short_help="Check a plan and write its checks.json.",
+)
+@click.argument("feature")
+@click.option(
+    "--mermaid",
+    "drawn",
+    is_flag=True,
+    help="Print the slices as a Mermaid flowchart and write nothing; errors go to stderr and do not block.",
+)
+@json_option
+def plan_check(feature: str, drawn: bool, as_json: bool) -> int:
+    """Check, print, return 0 or 1."""
+    from morph_tasks.plan import service
+    from morph_tasks.repo.git import open_repo
+    from morph_tasks.repo.trees import require_owner_tree
+
+    root = require_owner_tree(open_repo(), feature, command=f"plan-check {feature}")
+    if drawn:
+        return _draw(service.read_report(root, feature), as_json)
+    report = service.plan_check(root, feature)
+    say(_payload(report), "\n".join(_lines(report)), as_json)
+    return 0 if report.ok else 1
+
+
+def _draw(report: Report, as_json: bool) -> int:
+    from morph_tasks.plan.mermaid import mermaid
+
+    chart = mermaid(report.plan.slices)
+    if as_json:
+        say({**_payload(report), "mermaid": chart}, "", True)
+        return 0
+    for line in _findings(report):
+        warn(line)
+    out(chart)
+    return 0
+
+
+def _payload(report: Report) -> dict[str, Any]:
+    return {
+        "ok": report.ok,
+        "errors": [one.as_json() for one in report.errors],
+        "warnings": [one.as_json() for one in report.warnings],
+        "waves": [list(wave) for wave in report.waves],
+        "hash": report.hash,
+    }
+
+
+def _findings(report: Report) -> list[str]:
+    """Return the messages in the order of the file."""
+    both = [(one, "error") for one in report.errors] + [(one, "warning") for one in report.warnings]
+    return [
+        f"plan.md:{one.place.line}:{one.place.column}: {kind} {one.code}: {one.message}"
+        for one, kind in sorted(both, key=lambda pair: pair[0].place)
+    ]
+
+
+def _lines(report: Report) -> list[str]:
+    lines = _findings(report)
+    if not report.ok:
+        count = len(report.errors)
+        return [*lines, f"{count} error{'s' if count > 1 else ''}; checks.json was not written"]
+    plan = report.plan
+    lines.append(f"ok: {len(plan.scenarios)} scenarios, {len(plan.slices)} slices; checks.json is up to date")
+    return lines + [f"wave {number}: {', '.join(wave)}" for number, wave in enumerate(report.waves, 1)]
