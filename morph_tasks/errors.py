@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the no-op imports this module, and `typing` costs more than the rest of it
+    from typing import Any
 
 
 class Refusal(Exception):

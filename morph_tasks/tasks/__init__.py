@@ -10,6 +10,15 @@ DOIT_CONFIG: dict[str, _Any] = {}
 
 def task_verify() -> _Iterator[_Any]:
     """Measure and judge a feature: doit verify:<feature>."""
+    import sys
+
+    from morph_tasks.tasks.noop import settled_task
+
+    # Asked for one verify and nothing else: when its witness holds, that is all there is to do.
+    task = settled_task(sys.argv[1:])
+    if task:
+        yield task
+        return
     from morph_tasks.tasks.families import all_tasks
 
     yield from all_tasks()

@@ -14,13 +14,18 @@ from morph_tasks.verify.run import Run
 Task = dict[str, Any]
 
 
-def feature_graph(run: Run) -> Iterator[Task]:
-    """Yield the tasks of a feature: the lock, a measure and a judge for each node, the verdict."""
+def feature_graph(run: Run, *, held: bool = False) -> Iterator[Task]:
+    """Yield the tasks of a feature: the lock, a measure and a judge for each node, the verdict.
+
+    `held`: the caller has the lock of the tree already.
+    """
+    first = [] if held else [f"_begin:{task_name(run.feature)}"]
     where: actions.Where = (str(run.repo.root), run.feature, run.request.as_dict(), run.run_id)
-    yield _task("_begin", (run.feature,), actions.begin, where)
+    if not held:
+        yield _task("_begin", (run.feature,), actions.begin, where)
     # An id that is declared twice is one invalid node, said twice.
     for node in {node.ref: node for node in run.measured}.values():
-        yield _measure(run, node, where)
+        yield _measure(run, node, where, first)
         yield _judge(run, node, where)
     yield _task(
         "verify",
@@ -33,16 +38,15 @@ def feature_graph(run: Run) -> Iterator[Task]:
     )
 
 
-def _measure(run: Run, node: Node, where: actions.Where) -> Task:
+def _measure(run: Run, node: Node, where: actions.Where, first: list[str]) -> Task:
     task = _task(
         "_measure",
         (run.feature, node.ref),
         actions.measure_node,
         (*where, node.ref),
-        task_dep=[
-            f"_begin:{task_name(run.feature)}",
-            *(_name("_measure", run, run.node(ref)) for ref in _behind(run, node)),
-        ],
+        task_dep=[_name("_measure", run, run.node(ref)) for ref in _behind(run, node)],
+        # Only what is going to run waits for the lock: a no-op takes none.
+        setup=first if node.runs else [],
         targets=[_view(run, node)],
     )
     return {**task, "uptodate": [actions.Fresh(where, node.ref)]}

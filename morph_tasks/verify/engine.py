@@ -26,7 +26,7 @@ def run_graph(run: Run) -> Result:
     adopt(run)
     actions.note_start(run.run_id)
     tasks = []
-    for task in feature_graph(run):
+    for task in feature_graph(run, held=True):
         task["name"] = task.pop("basename")
         tasks.append(dict_to_task(task))
     control = TaskControl(tasks)

@@ -20,22 +20,35 @@ def replay(argv: list[str]) -> int | None:
     words = [word for word in argv[1:] if word != "--json"]
     if len(words) != 1 or words[0].startswith("-"):
         return None
-    place = _place()
-    if place is None:
+    kept = settled(words[0])
+    if kept is None:
         return None
-    root, git_dir = place
-    kept = _read(f"{git_dir}/morph-spec/witness/{_file_name(words[0])}")
-    if kept is None or kept["root"] != root or not _holds(kept, root, git_dir):
-        return None
-    from morph_tasks.verify.eventlog import stamped, write_event
-
-    write_event(root, stamped(kept["event"]))
     try:
         sys.stdout.write(kept["json" if as_json else "text"] + "\n")
         sys.stdout.flush()
     except (UnicodeEncodeError, BrokenPipeError):
         return None
+    note(kept)
     return 0
+
+
+def settled(feature: str) -> dict | None:  # type: ignore[type-arg]
+    """Return the witness of a feature when it still holds in the tree around us."""
+    place = _place()
+    if place is None:
+        return None
+    root, git_dir = place
+    kept = _read(f"{git_dir}/morph-spec/witness/{_file_name(feature)}")
+    if kept is None or kept["root"] != root or not _holds(kept, root, git_dir):
+        return None
+    return kept
+
+
+def note(kept: dict) -> None:  # type: ignore[type-arg]
+    """Write the event of a verify that was answered from its witness."""
+    from morph_tasks.verify.eventlog import stamped, write_event
+
+    write_event(kept["root"], stamped(kept["event"]))
 
 
 def _holds(kept: dict, root: str, git_dir: str) -> bool:  # type: ignore[type-arg]

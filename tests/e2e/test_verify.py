@@ -214,7 +214,7 @@ def test_never_green_without_proof(python_project: Project, command: str, runner
 
 
 def test_a_timeout_is_named_and_leaves_no_process(project: Project) -> None:
-    command = "sleep 300 & (setsid sleep 301 &) ; echo here; sleep 302"
+    command = "sleep 30017 & (setsid sleep 30117 &) ; echo here; sleep 30217"
     project.config(project={"tests": [{"id": "slow", "command": command, "timeoutMs": 600}]})
     _create(project)
     document = project.verify()
@@ -222,7 +222,7 @@ def test_a_timeout_is_named_and_leaves_no_process(project: Project) -> None:
     assert (entry["status"], entry["reason"]) == ("fail", "timeout")
     assert "timeout after 600 ms in run 1 of 1 — no test failed" in entry["message"]
     left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
-    assert not [line for line in left.splitlines() if line.strip() in ("sleep 300", "sleep 301", "sleep 302")]
+    assert not [line for line in left.splitlines() if line.strip() in ("sleep 30017", "sleep 30117", "sleep 30217")]
 
 
 def test_ctrl_c_keeps_what_was_finished(project: Project) -> None:
@@ -230,7 +230,7 @@ def test_ctrl_c_keeps_what_was_finished(project: Project) -> None:
         project={
             "tests": [
                 {"id": "quick", "command": "true", "runner": "none"},
-                {"id": "slow", "command": "touch .git/started; sleep 304", "runner": "none"},
+                {"id": "slow", "command": "touch .git/started; sleep 30417", "runner": "none"},
             ]
         }
     )
@@ -262,7 +262,7 @@ def _wait_for(path: Path, process: subprocess.Popen[bytes]) -> None:
 
 def test_kill_9_leaves_whole_evidence_and_the_next_verify_goes_on(project: Project) -> None:
     tests = [{"id": f"t{number}", "command": "true", "runner": "none"} for number in range(4)]
-    tests.append({"id": "slow", "command": "test -e .git/go || { touch .git/started; sleep 305; }", "runner": "none"})
+    tests.append({"id": "slow", "command": "test -e .git/go || { touch .git/started; sleep 30517; }", "runner": "none"})
     project.config(project={"tests": tests})
     _create(project)
     process = subprocess.Popen([BIN / "morph-spec", "verify", "cart"], cwd=project.root, stdout=subprocess.DEVNULL)
@@ -276,7 +276,7 @@ def test_kill_9_leaves_whole_evidence_and_the_next_verify_goes_on(project: Proje
     assert document["exit"] == 0
     assert [bool(_entry(document, f"tests/t{number}")["reused"]) for number in range(4)] == [True] * 4
     left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
-    assert "sleep 305" not in [line.strip() for line in left.splitlines()]
+    assert "sleep 30517" not in [line.strip() for line in left.splitlines()]
 
 
 def test_two_at_once_measure_once(two_suites: Project) -> None:
@@ -289,7 +289,7 @@ def test_two_at_once_measure_once(two_suites: Project) -> None:
 
 
 def test_busy_is_exit_3_and_writes_nothing(project: Project) -> None:
-    project.config(project={"tests": [{"id": "slow", "command": "touch .git/started; sleep 306"}]})
+    project.config(project={"tests": [{"id": "slow", "command": "touch .git/started; sleep 30617"}]})
     _create(project)
     process = subprocess.Popen([BIN / "morph-spec", "verify", "cart"], cwd=project.root, stdout=subprocess.DEVNULL)
     _wait_for(project.root / ".git/started", process)
