@@ -167,7 +167,7 @@ class BlobReader:
     def _setting(self, name: str, *how: str) -> str:
         """Return a setting of git, empty when unset; kept as long as no file with settings is touched."""
         file = f"{self._plumbing.common_dir}/config"
-        key = b"\0" + name.encode()
+        key = b"/" + name.encode()  # no path in a tree starts so
         when = time.time_ns()
         before = os.stat(file)
         value = self._cache.get(key, before)

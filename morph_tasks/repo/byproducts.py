@@ -47,6 +47,11 @@ _SOURCE, _REPORT, _CACHE = 0, 1, 2
 _known_folders: dict[bytes, int] = {}  # paths come sorted by folder, tens of thousands at a time
 
 
+def is_content(path: bytes, tracked: bool) -> bool:
+    """Tell whether a path is content of its tree at all: neither ours nor a by-product."""
+    return not (path.startswith(b".morph/") or path == b".morph" or is_byproduct(path, tracked))
+
+
 def is_byproduct(path: bytes, tracked: bool) -> bool:
     """Tell whether a repository-relative path is left behind by a tool rather than written by someone.
 

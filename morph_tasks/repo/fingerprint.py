@@ -13,7 +13,7 @@ from morph_tasks.repo.index import PrivateIndex
 from morph_tasks.repo.plumbing import Plumbing, common_dir
 from morph_tasks.repo.spawn import ChildError
 from morph_tasks.repo.status import LINK, Change, read_status
-from morph_tasks.repo.sums import Base, Scope, base_of, counts, number, shown
+from morph_tasks.repo.sums import Base, Scope, base_of, number, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _state(
 def _observed(plumbing: Plumbing, index: PrivateIndex) -> tuple[str | None, dict[bytes, Change]]:
     while True:
         try:
-            return read_status(index.status(), counts)
+            return read_status(index.status())
         except ChildError as error:
             if index.fresh:
                 raise plumbing.refusal(error) from None
@@ -128,7 +128,7 @@ def _settle_links(
 ) -> None:
     """Give every nested repository its entry: its commit, and its own sum when it has changes."""
     for path, oid in base.links.items():
-        if path not in changes and counts(path, True):
+        if path not in changes:
             changes[path] = Change((LINK, oid), (LINK, oid), link=True)
     for path in [path for path, change in changes.items() if change.link]:
         change = changes[path]
@@ -187,9 +187,8 @@ def _totals(
 
 def _unreadable(plumbing: Plumbing, error: OSError) -> Refusal:
     from morph_tasks.errors import Refusal
-    from morph_tasks.repo.private import unwritable
 
     where = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
     if where.startswith(plumbing.private):
-        return unwritable(plumbing.private, error)
+        return plumbing.unusable(error)
     return Refusal("unreadable-tree", f"{where or plumbing.root} cannot be read: {error.strerror or error}")

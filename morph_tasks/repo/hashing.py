@@ -36,8 +36,8 @@ class StatCache:
         head, *records = private.read_sealed(file) or [b""]
         if head == self._about:
             for record in records:
-                seen, value, name = record.split(b" ")
-                self._known[bytes.fromhex(name.decode())] = (seen, value)
+                seen, value, path = record.split(b" ", 2)
+                self._known[path] = (seen, value)
 
     def get(self, path: bytes, about: os.stat_result) -> bytes | None:
         """Return the value kept for this state of the file."""
@@ -63,7 +63,7 @@ class StatCache:
         if not self._dirty and len(unused) <= _MOST_UNUSED:
             return
         kept = {path: self._known[path] for path in unused[-_MOST_UNUSED:]} | self._used
-        records = [b" ".join((*pair, path.hex().encode())) for path, pair in kept.items()]
+        records = [b" ".join((*pair, path)) for path, pair in kept.items()]
         private.write_sealed(self._file, [self._about, *records])
         self._dirty = False
 
@@ -95,19 +95,20 @@ def digest_path(path: str, cache: StatCache | None = None) -> str:
 
 def blob_id(data: bytes, digits: int) -> str:
     """Return the id of a git blob that holds these very bytes; `digits` tells SHA-1 (40) from SHA-256 (64)."""
-    return _git_hash(b"blob %d\0" % len(data) + data, digits).hexdigest()
+    return git_hash(b"blob %d\0" % len(data) + data, digits).hexdigest()
 
 
 def file_blob_id(path: bytes, size: int, digits: int) -> str:
     """Return the id of a git blob with the bytes of a file as they are; raises OSError."""
     with open(path, "rb", opener=_open_plain) as file:
-        running = _git_hash(b"blob %d\0" % size, digits)
+        running = git_hash(b"blob %d\0" % size, digits)
         while chunk := file.read(_CHUNK):
             running.update(chunk)
     return running.hexdigest()
 
 
-def _git_hash(data: bytes, digits: int) -> hashlib._Hash:
+def git_hash(data: bytes, digits: int) -> hashlib._Hash:
+    """Start git's hash: SHA-1 for ids of 40 digits, else SHA-256."""
     if digits == 40:
         return _sha1()(data, usedforsecurity=False)
     from hashlib import sha256

@@ -38,6 +38,10 @@ _STATUS = (
 )
 
 
+class CorruptIndexError(Exception):
+    """The real index is not whole."""
+
+
 class PrivateIndex:
     """A seeded copy that no other process throws away while this one is entered."""
 
@@ -65,7 +69,7 @@ class PrivateIndex:
             _drop_stale(f"{self.path}.lock")
         except OSError as error:
             self._release()
-            raise private.unwritable(folder, error) from None
+            raise self._plumbing.unusable(error) from None
         except BaseException:
             self._release()
             raise
@@ -96,6 +100,8 @@ class PrivateIndex:
                 private.remove(self.path)
         except ChildError as error:
             raise self._plumbing.refusal(error) from None
+        except CorruptIndexError:
+            raise self._plumbing.corrupt_index("its checksum does not match") from None
         finally:
             private.remove(temporary)
         self.fresh = True
@@ -191,20 +197,37 @@ def _look_at(fd: int) -> bytes:
 
 
 def _copy(source: str, target: str) -> bytes:
-    """Copy an index with its time, which decides what git takes for certain; returns its look."""
+    """Copy an index with its time, which decides what git takes for certain; returns its look.
+
+    Raises CorruptIndexError: git itself reads a torn index without a word, and finds files deleted.
+    """
     try:
         fd = os.open(source, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
         return b"none"
     try:
+        with open(fd, "rb", closefd=False) as file:
+            data = file.read()
+        if not _is_whole(data):
+            raise CorruptIndexError
         with open(target, "wb", opener=private.opener) as file:
-            while chunk := os.read(fd, 1 << 20):
-                file.write(chunk)
+            file.write(data)
         when = os.fstat(fd).st_mtime_ns
         os.utime(target, ns=(when, when))
         return _look_at(fd)
     finally:
         os.close(fd)
+
+
+def _is_whole(data: bytes) -> bool:
+    """Check the checksum at the end; all zeros stand for none (`index.skipHash`)."""
+    if data[:4] != b"DIRC":
+        return False
+    if data.endswith(bytes(20)):
+        return True
+    from morph_tasks.repo.hashing import git_hash
+
+    return any(git_hash(data[:-size], 2 * size).digest() == data[-size:] for size in (20, 32))
 
 
 def _drop_stale(path: str) -> None:

@@ -81,6 +81,23 @@ class Plumbing:
             found.update((path, entry) for entry, path in tree_entries(self.fields(*listed)) if entry[0] != _TREE)
         return found
 
+    def unusable(self, error: OSError) -> Refusal:
+        """Word the failure to keep private state."""
+        from morph_tasks.errors import Refusal
+
+        if not os.path.exists(f"{self.git_dir}/HEAD"):
+            return Refusal("not-a-repository", f"{self.root} is not a git work tree", fix="git init", exit_code=2)
+        what = f"private state in {self.private} cannot be kept: {error.strerror or error}"
+        return Refusal("state-unwritable", what, fix=f"make {self.private} a folder that you can write")
+
+    def corrupt_index(self, why: str) -> Refusal:
+        """Word the failure to read the real index."""
+        from morph_tasks.errors import Refusal
+
+        index = f"{self.git_dir}/index"
+        fix = f"mv {index} {index}.broken && git -C {self.root} reset"
+        return Refusal("corrupt-index", f"the index of {self.root} cannot be read: {why}", fix=fix)
+
     def refusal(self, error: spawn.ChildError) -> Refusal:
         """Put what git said into a stable code, one sentence and a way out."""
         from morph_tasks.errors import Refusal
@@ -96,8 +113,7 @@ class Plumbing:
         if "not a git repository" in said:
             return Refusal("not-a-repository", f"{root} is not a git work tree", fix="git init", exit_code=2)
         if "index" in said and any(word in said for word in _OF_A_CORRUPT_INDEX):
-            fix = f"mv {self.git_dir}/index {self.git_dir}/index.broken && git -C {root} reset"
-            return Refusal("corrupt-index", f"the index of {root} cannot be read: {last}", fix=fix)
+            return self.corrupt_index(last)
         if "filter" in said and "failed" in said:
             fix = "install the program that the filter runs"
             return Refusal("filter-failed", f"a clean filter failed in {root}: {last}", fix=fix)

@@ -7,8 +7,6 @@ import os
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hashlib import blake2b
-
-    from morph_tasks.errors import Refusal
 else:
     try:  # the C module spares the import of `hashlib` and of OpenSSL
         from _blake2 import blake2b
@@ -72,14 +70,14 @@ def write(path: str, data: bytes) -> None:
 
 
 def read_sealed(path: str) -> list[bytes]:
-    """Return the lines of a file that `write_sealed` wrote; none when it is torn, garbled or absent."""
+    """Return the fields of a file that `write_sealed` wrote; none when it is torn, garbled or absent."""
     seal, _, body = read(path).partition(b"\n")
-    return body.split(b"\n") if seal == digest(body).encode() else []
+    return body.split(b"\0") if seal == digest(body).encode() else []
 
 
-def write_sealed(path: str, lines: list[bytes]) -> None:
-    """Write lines below a digest of them: without a sync, a crash may leave anything."""
-    body = b"\n".join(lines)
+def write_sealed(path: str, fields: list[bytes]) -> None:
+    """Write fields below a digest of them: without a sync, a crash may leave anything."""
+    body = b"\0".join(fields)
     write(path, digest(body).encode() + b"\n" + body)
 
 
@@ -102,11 +100,3 @@ def stat_text(path: str) -> bytes:
 def text_of(about: os.stat_result) -> bytes:
     """Return mode, size, times and inode as text."""
     return b"%o:%d:%d:%d:%d" % (about.st_mode, about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_ino)
-
-
-def unwritable(folder: str, error: OSError) -> Refusal:
-    """Word the failure to keep private state."""
-    from morph_tasks.errors import Refusal
-
-    what = f"private state in {folder} cannot be kept: {error.strerror or error}"
-    return Refusal("state-unwritable", what, fix=f"make {folder} a folder that you can write")

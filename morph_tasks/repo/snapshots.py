@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from morph_tasks.repo.byproducts import is_content
 from morph_tasks.repo.plumbing import EMPTY_TREES, Entry
 from morph_tasks.repo.spawn import ChildError
-from morph_tasks.repo.sums import counts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _between(plumbing: Plumbing, old: str | None, new: str | None) -> dict[bytes
     for about in fields:
         path = next(fields, b"")
         old_mode, new_mode, old_oid, new_oid, _ = about[1:].split(b" ")
-        if counts(path, True):
+        if is_content(path, True):
             found[path] = (_committed(old_mode, old_oid), _committed(new_mode, new_oid))
     return found
 

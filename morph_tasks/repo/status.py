@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable, Iterator
 
     from morph_tasks.repo.plumbing import Entry
 
@@ -38,41 +38,45 @@ class Change:
         self.unread = True
 
 
-def read_status(
-    fields: Iterable[bytes], counts: Callable[[bytes, bool], bool]
-) -> tuple[str | None, dict[bytes, Change]]:
+def read_status(fields: Iterable[bytes]) -> tuple[str | None, dict[bytes, Change]]:
     """Return the commit (None before the first) and the changes at the paths that count."""
     head: str | None = None
     changes: dict[bytes, Change] = {}
+    fields = iter(fields)
     for field in fields:
-        kind = field[:2]
-        if kind == b"? ":
-            path = field[2:].rstrip(b"/")
-            if counts(path, False):
-                _untracked(changes, path, link=field.endswith(b"/"))
-        elif kind == b"1 ":
-            about, path = field.split(b" ", 8)[1:8], field.split(b" ", 8)[8]
-            if counts(path, True):
-                changes[path] = _ordinary([word.decode() for word in about])
-        elif kind == b"u ":
-            *about, path = field.split(b" ", 10)
-            if counts(path, True):
-                changes[path] = _unmerged(about[6].decode())
+        if not field.startswith(b"# "):
+            _read_changes(changes, field, fields)
         elif field.startswith(b"# branch.oid "):
             commit = field[13:].decode()
             head = None if commit == "(initial)" else commit
     return head, changes
 
 
-def _untracked(changes: dict[bytes, Change], path: bytes, *, link: bool) -> None:
-    change = changes.setdefault(path, Change())  # it is there already when only the index has lost it
-    change.tracked = False
-    change.link = link
-    change.read_here("")
+def _read_changes(changes: dict[bytes, Change], field: bytes, fields: Iterator[bytes]) -> None:
+    """Read this field and all that follow: headers come first."""
+    from morph_tasks.repo.byproducts import is_content  # a clean tree can do without
+
+    while field:
+        if field.startswith(b"? "):
+            path = field[2:].rstrip(b"/")
+            if is_content(path, False):
+                # It is there already when only the index has lost it.
+                change = changes.get(path)
+                if change is None:
+                    change = changes[path] = Change()
+                change.tracked = False
+                change.link = field.endswith(b"/")
+                change.read_here("")
+        else:
+            *about, path = field.split(b" ", 8 if field.startswith(b"1") else 10)
+            if is_content(path, True):
+                words = [word.decode() for word in about]
+                changes[path] = _ordinary(words) if words[0] == "1" else _unmerged(words[6])
+        field = next(fields, b"")
 
 
 def _ordinary(about: list[str]) -> Change:
-    codes, submodule, head_mode, index_mode, tree_mode, head_oid, index_oid = about
+    _, codes, submodule, head_mode, index_mode, tree_mode, head_oid, index_oid = about
     change = Change(
         head=None if head_mode == _ABSENT else (head_mode, head_oid),
         here=None if index_mode == _ABSENT else (index_mode, index_oid),

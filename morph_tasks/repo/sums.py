@@ -79,15 +79,6 @@ class Base:
         self.totals = totals
 
 
-def counts(path: bytes, tracked: bool) -> bool:
-    """Tell whether a path is content at all: neither ours nor a by-product."""
-    if path.startswith(b".morph/") or path == b".morph":
-        return False
-    from morph_tasks.repo.byproducts import is_byproduct
-
-    return not is_byproduct(path, tracked)
-
-
 def number(mode: bytes, oid: bytes, path: bytes) -> int:
     """Return what an entry adds to the sums that hold it."""
     return private.wide_hash(mode + b" " + oid + b"\0" + path)
@@ -118,17 +109,19 @@ def base_of(plumbing: Plumbing, commit: str, scopes: list[Scope]) -> Base:
 
 
 def _added_up(plumbing: Plumbing, commit: str, scopes: list[Scope]) -> Base:
-    base = Base(commit, {}, {scope.key(): 0 for scope in scopes})
+    from morph_tasks.repo.byproducts import is_content
+
+    base = Base(commit, {}, {})
     totals = [0] * len(scopes)
     try:
         for field in plumbing.fields("ls-tree", "-r", "-z", "--full-tree", commit):
             about, _, path = field.partition(b"\t")
             mode, _, oid = about.split(b" ")
+            if not is_content(path, True):
+                continue
             link = mode == _LINK
             if link:
                 base.links[path] = oid.decode()
-            if not counts(path, True):
-                continue
             term = number(mode, oid, path)
             for at, scope in enumerate(scopes):
                 if scope.holds(path, link=link):
@@ -157,16 +150,18 @@ def _moved(plumbing: Plumbing, old: Base, commit: str) -> Base | None:
 
 
 def _shift(base: Base, scopes: dict[bytes, Scope], sign: int, entry: tuple[bytes, bytes, bytes]) -> None:
+    from morph_tasks.repo.byproducts import is_content
+
     mode, oid, path = entry
     if mode == b"000000":
+        return
+    if not is_content(path, True):
         return
     link = mode == _LINK
     if link and sign > 0:
         base.links[path] = oid.decode()
     elif link:
         base.links.pop(path, None)
-    if not counts(path, True):
-        return
     term = sign * number(mode, oid, path)
     for key, scope in scopes.items():
         if scope.holds(path, link=link):
