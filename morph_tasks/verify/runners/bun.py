@@ -63,10 +63,12 @@ def _read_log(log: Log, output: Output) -> Found:
     notes = [line.text for line in log.scan(*_A_NOTES)]
     bailed = next((note for note in notes if note.startswith("Bailed out after")), "")
     empty = any(_EMPTY.match(note) for note in notes)
-    if not paired.ends:
+    # After `--bail` the last line stands without counts above it.
+    if not paired.ends or not all(block.counts for block in paired.ends):
         return Found(
-            evidence=2 if starts or empty or bailed else 0,
-            complete=not bailed,
+            evidence=3 if paired.ends else 2 if starts or empty or bailed else 0,
+            at=paired.last,
+            complete=not bailed and not paired.ends,
             empty=empty,
             problem="tests-failed" if bailed else None,
             detail=bailed,
@@ -104,7 +106,7 @@ def _block(log: Log, line: Line) -> _Block | None:
             break
         if item[2] in _NAMES:
             counts[_NAMES[item[2]]] = int(item[1])
-    return _Block(counts | {"total": int(hit[1])}, int(hit[2])) if counts else None
+    return _Block(counts and counts | {"total": int(hit[1])}, int(hit[2]))
 
 
 def failures(text: str) -> list[Failure]:

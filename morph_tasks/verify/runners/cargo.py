@@ -41,6 +41,7 @@ _A_NOTES = (
     re.compile(rb"process didn't exit successfully: "),
     re.compile(rb"error[^\n]{0,12}: (?:unexpected|no such|no test|no tests|could not find|failed to parse)"),
     re.compile(rb"to rerun pass `"),
+    re.compile(rb" tests?, \d{1,7} benchmark"),
 )
 
 
@@ -61,10 +62,10 @@ def _read_log(log: Log, output: Output) -> Found:
     problem, detail = (
         _problem(notes, ends=bool(paired.ends), is_open=paired.open) if red or not paired.ends else (None, "")
     )
-    empty = any(note.startswith("error: no tests to run") for note in notes)
+    empty = any(re.match(r"^error: no tests to run|^\d+ tests?, \d+ benchmarks?$", note) for note in notes)
     if not paired.ends:
         started = bool(starts)
-        evidence = 2 if started or problem else 0
+        evidence = 2 if started or problem or empty else 0
         return Found(evidence, complete=not started, empty=empty, problem=None if empty else problem, detail=detail)
     counts = {"passed": 0, "failed": 0, "skipped": 0, "ignored": 0, "measured": 0, "filtered_out": 0}
     for result in paired.ends:

@@ -24,7 +24,7 @@ _NO_FILES = re.compile(r"^\? {1,6}\t(\S+)\t\[no test files\]$")
 _RESULT = re.compile(r"^(?: {4})*--- (PASS|FAIL|SKIP): (\S+).* \(\d+\.\d+s\)$")
 _DONE = re.compile(r"^DONE(?: \d+ runs,)? (\d+) tests?((?:, \d+ [a-z]+)*) in \d")
 _USAGE = re.compile(
-    r"^(?:flag provided but not defined|no Go files in|go: (?:cannot find|no packages|warning: no packages|go\.mod file)"
+    r"^(?:flag provided but not defined|no Go files in|go: (?:cannot find|no packages|warning: no|go\.mod file)"
     r"|stat .*directory not found|no required module|malformed import path)"
 )
 
@@ -195,8 +195,9 @@ def _json(log: Log) -> Found:
     packages["ok"] = max(packages["ok"] - packages["no_tests_to_run"], 0)
     ran = counts["passed"] + counts["failed"]
     plain = log.scan(re.compile(rb"FAIL\t[^\n]{1,300}\[(?:build|setup) failed"))
-    if any(_FAIL.match(line.text) for line in plain):
-        problem = problem or "build-failed"
+    if unbuilt := sum(bool(_FAIL.match(line.text)) for line in plain):
+        problem = "build-failed"
+        packages["build_failed"] = max(packages["build_failed"], unbuilt)
     if packages["failed"] and not counts["failed"] and problem is None:
         problem = "crashed"
     return Found(

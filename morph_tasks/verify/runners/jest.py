@@ -21,6 +21,7 @@ _TESTS = re.compile(r"^Tests: {1,12}((?:\d+ [a-z]+, )*)(\d+) total$")
 _SUITES = re.compile(r"^Test Suites: {1,4}((?:\d+ [a-z]+, )*)(?:(\d+) of )?(\d+) total$")
 _PART = re.compile(r"(\d+) ([a-z]+)")
 _RAN_ALL = re.compile(r"^Ran all test suites\b.*")
+_WHOLE = 2
 _REFUSED = re.compile(r"Validation Error|Unrecognized CLI Parameter|Unrecognized option|Could not find a config file")
 
 _A_TESTS = re.compile(rb"Tests: [^\n]{0,200}\d total")
@@ -56,10 +57,14 @@ def _read_log(log: Log, output: Output) -> Found:
     blocks = [block for line in lines if (block := _block(log, line))]
     notes = [line.text.strip() for line in log.scan(*_A_NOTES)]
     empty = any(line.text.startswith("No tests found, exiting") for line in lines)
+    report = (
+        read_json(log, "numFailedTestSuites") if max((block.rank for block in blocks), default=0) < _WHOLE else None
+    )
+    if report:
+        return report
     if not blocks:
         refused = next((note for note in notes if _REFUSED.search(note)), "")
-        report = read_json(log)
-        return report or Found(
+        return Found(
             evidence=2 if empty else 1 if refused or notes else 0,
             empty=empty,
             problem="usage-error" if refused else None,

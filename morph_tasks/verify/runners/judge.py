@@ -84,7 +84,11 @@ def _verdict(
         return "fail", found.problem, found.complete
     if red:
         return "fail", "inconsistent-exit" if exit_code == 0 else "tests-failed", found.complete
-    if by_code is not None and by_code != "no-tests" and (by_code != "tests-failed" or found.counts is None):
+    if (
+        by_code is not None
+        and by_code != "no-tests"
+        and (by_code != "tests-failed" or (found.counts is None and not found.empty))
+    ):
         return "fail", by_code, found.complete and by_code not in _CUT_SHORT
     if nothing_ran or by_code == "no-tests":
         skipped = sum((found.counts or {}).get(word, 0) for word in ("skipped", "todo", "disabled"))

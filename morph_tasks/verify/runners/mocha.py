@@ -18,6 +18,8 @@ EXITS: dict[int, str] = {}
 
 _PASSING = re.compile(r"^ {2,4}(?:[✔✓] )?(\d+) passing \(\d+(?:\.\d+)?(?:ms|s|m|h|d)\)$")
 _MORE = re.compile(r"^ {2,4}(?:- |[✖✗] )?(\d+) (pending|failing)$")
+# A footer between blank lines.
+_ALONE = 2
 _BROKEN = re.compile(r"^ ?(?:Exception during run: |✖ ERROR: ?|Error: Cannot find module |Error \[ERR_).*")
 
 _A_PASSING = re.compile(rb" passing[^\n(]{0,20}\(\d")
@@ -45,12 +47,13 @@ def _read_log(log: Log, output: Output) -> Found:
     notes = [line.text for line in log.scan(*_A_NOTES)]
     empty = any(note.lstrip("✖ ").startswith("Error: No test files found") for note in notes)
     broken = next((note.strip() for note in notes if _BROKEN.match(note)), "")
+    best = max((block.rank for _, block in blocks), default=0)
+    if best < _ALONE and (report := _json(log)):
+        return report
     if not blocks:
-        other = _json(log) or _tap(log, output)
-        return other or Found(
+        return _tap(log, output) or Found(
             evidence=2 if empty or broken else 0, empty=empty, problem="suite-failed" if broken else None, detail=broken
         )
-    best = max(block.rank for _, block in blocks)
     ends = [End(line.at, block) for line, block in blocks if block.rank == best]
     paired = pair((), ends, output.calls, bare="all")
     counts = {"passed": 0, "failed": 0, "skipped": 0, "pending": 0}
@@ -97,9 +100,9 @@ def _json(log: Log) -> Found | None:
 
 
 def _tap(log: Log, output: Output) -> Found | None:
-    """Return what the `tap` reporter says; any TAP program writes that, so only a mocha command makes it ours."""
+    """Return what the `tap` reporter says; any TAP program writes the same."""
     found = node_test.read_log(log, output)
-    return found if found.evidence == 3 and "mocha" in output.command else None
+    return found if found.evidence == 3 else None
 
 
 def failures(text: str) -> list[Failure]:

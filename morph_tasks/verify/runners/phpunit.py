@@ -24,6 +24,9 @@ _ITEM = re.compile(r", ([A-Z][A-Za-z ]+): (\d+)")
 _BANNER = re.compile(r"^(?:OK, but .*|FAILURES!|ERRORS!|WARNINGS!|DEPRECATIONS!|Tests? .*)$")
 _PEST = re.compile(r"^ {2}Tests: {2,8}((?:\d+ [a-z]+, )*\d+ [a-z]+)(?: \(\d+ assertions?\))?$")
 _BEGIN = re.compile(r"^PHPUnit \d+\.\d+\S* by Sebastian Bergmann")
+_REFUSED = re.compile(
+    r"^(?:Cannot open|Unknown option|Could not |Test (?:file|directory) |Class .* (?:could not|cannot)|option ).*"
+)
 _NAMES = {"errors": "errors", "failures": "failed"}
 
 _A_LINES = (
@@ -58,8 +61,11 @@ def _read_log(log: Log, output: Output) -> Found:
     paired = pair(starts, ends, output.calls, bare="all")
     fatal = next((line.text for line in lines if re.match(r"^(?:PHP )?Fatal error: ", line.text)), "")
     if not paired.ends:
-        problem = "crashed" if starts and fatal else None
-        return Found(2 if starts else 0, complete=not starts, problem=problem, detail=fatal)
+        refused = (
+            next((near.text for near in log.after(lines[-1], 4) if _REFUSED.match(near.text)), "") if starts else ""
+        )
+        problem = "usage-error" if refused else "crashed" if starts and fatal else None
+        return Found(2 if starts else 0, complete=not starts, problem=problem, detail=refused or fatal)
     counts = {"passed": 0, "failed": 0, "errors": 0, "skipped": 0, "incomplete": 0, "total": 0}
     for footer in paired.ends:
         add(counts, footer.counts)

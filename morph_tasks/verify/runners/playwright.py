@@ -56,7 +56,7 @@ def _read_log(log: Log, output: Output) -> Found:
     paired = pair(starts, ends, output.calls, bare="last")
     errors = [line.text for line in lines if re.match(r"^(?:\w*Error|error): ", line.text)]
     if not paired.ends:
-        return _without_footer(log, lines, errors, started=bool(starts))
+        return _without_footer(log, lines, errors, started=bool(starts), red=output.exit_code not in (0, None))
     counts = {"passed": 0, "failed": 0, "skipped": 0, "flaky": 0}
     for footer in paired.ends:
         add(counts, {kind.replace(" ", "_"): many for kind, many in footer.counts.items()})
@@ -104,7 +104,7 @@ def _problem(counts: dict[str, int], errors: list[str]) -> tuple[str | None, str
     return None, ""
 
 
-def _without_footer(log: Log, lines: Sequence[Line], errors: list[str], *, started: bool) -> Found:
+def _without_footer(log: Log, lines: Sequence[Line], errors: list[str], *, started: bool, red: bool) -> Found:
     if report := _json(log):
         return report
     none_found = any(line.text.startswith(("Error: No tests found", "No tests found")) for line in lines)
@@ -117,7 +117,7 @@ def _without_footer(log: Log, lines: Sequence[Line], errors: list[str], *, start
         return Found(2, empty=True)
     usage = broken.startswith("error: ")
     known = started or none_found
-    problem = "usage-error" if usage else "suite-failed" if broken and known else None
+    problem = "usage-error" if usage else "suite-failed" if broken and (known or red) else None
     return Found(2 if known else 1 if usage else 0, complete=not started, problem=problem, detail=broken[:200])
 
 

@@ -26,15 +26,20 @@ _BEGIN = re.compile(r"^(?:=+ test session starts (?:\(.*\) )?=+|Test session sta
 _SUGAR = re.compile(r"^Results \(\d+\.\d+s(?: \(\d+:\d\d:\d\d\))?\):$")
 _SUGAR_ITEM = re.compile(r"^ {2,12}(\d+) ([a-z]+)$")
 _BANG = re.compile(r"^!+ (.+?) !+$")
-_TEARDOWN = re.compile(r"^_+ ERROR at (setup|teardown) of (.+?) _+$")
-_LISTED = re.compile(r"^(?:\[gw\d+\] +)?(?:\[ *\d+%\] +)?(ERROR|FAILED|PASSED|XFAIL|XPASS) (\S+::\S.*?)(?: - .*)?$")
+_SECTION = re.compile(r"^_+ ERROR (at setup of|at teardown of|collecting) (.+?) _+$")
+_LISTED = re.compile(
+    r"^(?:\[gw\d+\] +)?(?:\[ *\d+%\] +)?(ERROR|FAILED|PASSED|XFAIL|XPASS) (\S+(?:::\S.*?)?)(?: - .*)?$"
+)
 _CRASHED = re.compile(r"worker '(gw\d+)' crashed while running '([^']+)'")
 
 _A_FOOTER = re.compile(rb" in \d{1,7}(?:\.\d\d)?(?:s| seconds)")
 _A_BEGIN = re.compile(rb"est session starts")
 _A_SUGAR = re.compile(rb"Results \(\d")
 _A_FULL = re.compile(rb"\[100%\]")
+_A_SECTION = re.compile(rb"ERROR (?:at (?:setup|teardown) of|collecting) ")
+_A_LISTED = re.compile(rb"(?:ERROR|FAILED|PASSED|XFAIL|XPASS) ")
 _A_RARE = (
+    re.compile(rb"ERROR collecting "),
     re.compile(rb"INTERNALERROR>"),
     re.compile(rb"crashed while running '"),
     re.compile(rb"node down: "),
@@ -133,33 +138,34 @@ def _sum(footers: Iterable[_Footer]) -> dict[str, int]:
 def _executed(log: Log, counts: dict[str, int]) -> tuple[int, int, tuple[str, ...]]:
     """Return tests that ran, distinct tests, and a warning when the second is an estimate.
 
-    A test whose teardown fails is counted by pytest both as passed (or failed) and as an error.
+    A test whose teardown fails is counted by pytest both as passed (or failed) and as an error; a file that cannot be
+    collected is an error and no test.
     """
     ran, skipped = sum(counts.get(word, 0) for word in _RAN), counts.get("skipped", 0)
     if not counts["errors"]:
         return ran, ran + skipped, ()
     tail = max(log.size - _NEAR, 0)
-    marks = [
-        hit
-        for line in log.scan(re.compile(rb"ERROR at (?:setup|teardown) of "), start=tail)
-        if (hit := _TEARDOWN.match(line.text))
-    ]
-    listed = [
-        hit
-        for line in log.scan(re.compile(rb"(?:ERROR|FAILED|PASSED|XFAIL|XPASS) "), start=tail)
-        if (hit := _LISTED.match(line.text))
-    ]
+    sections = [hit[1] for line in log.scan(_A_SECTION, start=tail) if (hit := _SECTION.match(line.text))]
+    listed = [hit for line in log.scan(_A_LISTED, start=tail) if (hit := _LISTED.match(line.text))]
     broken = {hit[2] for hit in listed if hit[1] == "ERROR"}
+    others = {hit[2] for hit in listed if hit[1] != "ERROR"}
     guess: tuple[str, ...] = ()
-    if len(marks) >= counts["errors"]:
-        twice = sum(hit[1] == "teardown" for hit in marks[-counts["errors"] :])
-    elif twice := len(broken & {hit[2] for hit in listed if hit[1] != "ERROR"}):
-        pass
+    if len(sections) >= counts["errors"]:
+        no_test = sum(section != "at setup of" for section in sections[-counts["errors"] :])
     else:
-        twice = sum("teardown" in test.rsplit("::", 1)[-1] for test in broken)
-        guess = ("a test whose teardown failed is also counted as passed; the number of distinct tests is an estimate",)
-    twice = min(twice, counts["errors"])
-    return ran - twice, ran + skipped - twice, guess
+        files = sum("::" not in test for test in broken)
+        no_test = files + len(broken & others)
+        if len(broken) > no_test and (named := sum("teardown" in test.rsplit("::", 1)[-1] for test in broken - others)):
+            no_test += named
+            guess = (
+                "a test whose teardown failed is counted twice by pytest; the number of distinct tests is an estimate",
+            )
+    no_test = min(no_test, counts["errors"])
+    return ran - no_test, ran + skipped - no_test, guess
+
+
+def _around(log: Log, line: Line) -> list[Line]:
+    return [*log.before(line, 6), *log.after(line, 3)]
 
 
 def _troubles(
@@ -173,7 +179,7 @@ def _troubles(
     if crashed or any("node down: " in note for note in notes):
         extra["crashed"] = crashed
         warnings.append("a test worker crashed: " + (", ".join(crashed) or "crashed worker seen"))
-    bangs = [hit[1] for footer in footers for line in log.before(footer.line, 6) if (hit := _BANG.match(line.text))]
+    bangs = [hit[1] for footer in footers for line in _around(log, footer.line) if (hit := _BANG.match(line.text))]
     if bangs:
         extra["stopped_early"] = bangs[-1]
     if any(footer.collect_only for footer in footers):
@@ -189,8 +195,8 @@ def _problem(notes: list[str], bangs: list[str], footers: tuple[_Footer, ...], i
     if any(note.startswith("Fatal Python error: ") for note in notes) and (is_open or not footers):
         return "crashed", next(note for note in notes if note.startswith("Fatal Python error: "))
     bang = bangs[-1] if bangs else ""
-    if "during collection" in bang:
-        return "collection-error", bang
+    if "during collection" in bang or (failed and any(_SECTION.match(note) for note in notes)):
+        return "collection-error", bang or "a file could not be collected"
     if bang.startswith(
         ("KeyboardInterrupt", "_pytest.outcomes.Exit", "Exit:", "Interrupted: ")
     ) and not bang.startswith("Interrupted: stopping"):

@@ -50,9 +50,11 @@ def _read_log(log: Log, output: Output) -> Found:
     ]
     ends = [End(line.at, _counts(*(int(group or 0) for group in hit.groups()))) for line, hit in own or footers]
     paired = pair((), ends, output.calls, bare="all")
+    if not own and (report := _json(log)):
+        return report
     if not paired.ends:
         usage = next((note for note in notes if note.startswith("invalid option: ")), "")
-        return _json(log) or Found(1 if usage else 0, problem="usage-error" if usage else None, detail=usage)
+        return Found(1 if usage else 0, problem="usage-error" if usage else None, detail=usage)
     counts: dict[str, int] = {}
     for end in paired.ends:
         add(counts, end)

@@ -21,7 +21,9 @@ def read_streams(output: Output, read_log: Callable[[Log, Output], Found], *, ho
         if best.problem is None and other.problem is not None:
             best = replace(best, problem=other.problem, detail=other.detail, complete=best.complete and other.complete)
         if other.empty and best.counts is None and not best.green:
-            best = replace(best, empty=True, evidence=max(best.evidence, other.evidence))
+            best = replace(best, empty=True, complete=True, evidence=max(best.evidence, other.evidence))
+        elif best.empty and best.counts is None and other.counts is None:
+            best = replace(best, complete=True)
         best = replace(
             best,
             extra={**other.extra, **best.extra},

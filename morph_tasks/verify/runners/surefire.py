@@ -22,7 +22,7 @@ _TOTAL = re.compile(
 )
 _BANNER = re.compile(r"^(?:\[INFO\] +)? ?T E S T S$")
 _EMPTY = re.compile(
-    r"^(?:\[\w+\] +)?(?:No tests to run\.?|Tests are skipped\.?|.*No tests were executed!?.*|.*No tests matching pattern.*)$"
+    r"^(?:\[\w+\] +)?(?:No tests to run\.?|Tests are skipped\.?|.*No tests (?:were executed|matching pattern)\b.*)$"
 )
 
 _A_LINES = (re.compile(rb"Tests run: "), re.compile(rb"T E S T S"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from morph_tasks.verify.runners.jestjson import read_json
 from morph_tasks.verify.runners.model import Failure, Found, Output
@@ -38,6 +38,7 @@ _A_RARE = (
     re.compile(rb"JavaScript heap out of memory"),
     re.compile(rb"Error: \[vitest-pool\]"),
 )
+_A_SUITES = re.compile(rb"Failed Suites \d")
 _NAMES = {"expected fail": "xfailed"}
 
 
@@ -50,7 +51,8 @@ class _Block:
 
 def read(output: Output) -> Found:
     """Return the summed `Tests` blocks; files that did not load and unhandled errors are problems."""
-    return read_streams(output, _read_log)
+    found = read_streams(output, _read_log)
+    return replace(found, complete=False) if found.extra.get("failed_suites") else found
 
 
 def _read_log(log: Log, output: Output) -> Found:
@@ -61,6 +63,9 @@ def _read_log(log: Log, output: Output) -> Found:
     whole = [(line, block) for line, block in blocks if block.files] or blocks
     paired = pair(starts, [End(line.at, block) for line, block in whole], output.calls, bare="all")
     empty = any(line.text.strip().startswith("No test files found") for line in lines)
+    report = read_json(log, "numTotalTestSuites") if not any(block.files for _, block in blocks) else None
+    if report:
+        return report
     if not paired.ends:
         return _without_blocks(log, bool(starts), empty)
     tests, files, errors = {"passed": 0, "failed": 0, "skipped": 0}, dict[str, int](), 0
@@ -78,7 +83,7 @@ def _read_log(log: Log, output: Output) -> Found:
         complete=not paired.open and problem in (None, "coverage-threshold"),
         problem=problem,
         detail=detail,
-        extra={"files": files} if files else {},
+        extra=({"files": files} if files else {}) | _failed_suites(log),
     )
 
 
@@ -121,8 +126,6 @@ def _problem(tests: dict[str, int], files: dict[str, int], errors: int, log: Log
 
 
 def _without_blocks(log: Log, started: bool, empty: bool) -> Found:
-    if report := read_json(log):
-        return report
     notes = log.scan(*_A_RARE)
     texts = [line.text.strip() for line in notes]
     if any(text.startswith("CACError: ") for text in texts):
@@ -136,7 +139,14 @@ def _without_blocks(log: Log, started: bool, empty: bool) -> Found:
         empty=empty,
         problem="unhandled-error" if broken and started else None,
         detail=broken.strip("⎯ "),
+        extra=_failed_suites(log),
     )
+
+
+def _failed_suites(log: Log) -> dict[str, int]:
+    """Return how many files could not be loaded, as the heading above their errors says."""
+    hits = [re.match(r"^⎯+ ?Failed Suites (\d+) ?⎯+$", line.text) for line in log.scan(_A_SUITES)]
+    return {"failed_suites": sum(int(hit[1]) for hit in hits if hit)} if any(hits) else {}
 
 
 def failures(text: str) -> list[Failure]:
