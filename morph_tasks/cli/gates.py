@@ -148,9 +148,11 @@ def _stand(feature: str, made: Approved, as_json: bool) -> int:
     for line in made.warnings:
         warn(f"warning: {line}")
     payload = {"ok": True, "feature": feature, "gate": made.gate, **made.record}
-    payload |= {"changed": made.changed, "phase": made.phase, "warnings": list(made.warnings)}
+    payload |= {"changed": made.changed, "phase": made.phase}
+    payload |= {"files": list(made.files), "warnings": list(made.warnings)}
     by = made.record.get("approver") or made.record.get("approvedBy") or "nobody known"
     state = f"approved by {by}" if made.record["approved"] else "not approved"
     unchanged = "" if made.changed else " (it was so already)"
-    say(payload, f"gate {made.gate} of {feature} is {state}{unchanged}; phase: {made.phase}", as_json)
+    lines = [f"gate {made.gate} of {feature} is {state}{unchanged}; phase: {made.phase}"]
+    say(payload, "\n".join([*lines, *(f"  {path}" for path in made.files)]), as_json)
     return 0

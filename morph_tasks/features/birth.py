@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
+from morph_tasks.features.dotnet import seed_build_ignores
 from morph_tasks.features.ignores import ignore_derived
 from morph_tasks.features.naming import check_name
 from morph_tasks.features.router import WORDS, route
@@ -69,9 +70,10 @@ def create_feature(repo: Repo, wish: Wish) -> Born:
         data = _first_record(wish, work_type, description)
         sweep_leftovers(repo.root)
         warnings = _write(repo, wish.slug, data, plan_text, plan)
-        files, ignored = [f"{FEATURES}/{wish.slug}/feature.json", f"{FEATURES}/{wish.slug}/2-plan/plan.md"], []
+        files = [f"{FEATURES}/{wish.slug}/feature.json", f"{FEATURES}/{wish.slug}/2-plan/plan.md"]
         try:
-            ignored = ignore_derived(repo.root)
+            files += [".morph/.gitignore"] if ignore_derived(repo.root) else []
+            files += [".gitignore"] if seed_build_ignores(repo, wish.slug) else []
         except Refusal as error:
             warnings.append(f"derived files will show up in git: {error.what}")
         write_index(repo.root)
@@ -80,7 +82,7 @@ def create_feature(repo: Repo, wish: Wish) -> Born:
         work_type,
         repo.root / FEATURES / wish.slug,
         _branch_payload(plan),
-        tuple(files + ([".morph/.gitignore"] if ignored else [])),
+        tuple(files),
         data,
         (*_moved_warning(plan), *warnings, *_hidden_warning(repo, files[0])),
     )

@@ -57,7 +57,8 @@ def advance(repo: Repo, slug: str, consent: Consent, *, design: bool = False, co
     made = _open_next(repo, slug, before, design=design)
     files, step = settle(repo, slug)
     after = phase_of(folder, read_feature(repo.root, slug))
-    return Advanced(before, after, approval, (*made, *files), skipped, step)
+    written = dict.fromkeys([*made, *(approval.files if approval else ()), *files])
+    return Advanced(before, after, approval, tuple(written), skipped, step)
 
 
 def _owed(root: Path, folder: Path, consent: Consent) -> tuple[str, ...]:

@@ -1,0 +1,126 @@
+"""Commands that move a feature along or take it away: advance, retype, archive, delete, handoff."""
+
+from __future__ import annotations
+
+import click
+
+from morph_tasks.cli.again import typed
+from morph_tasks.cli.common import EPILOG_CODES, json_option, say, warn
+from morph_tasks.features.removal import Removed
+from morph_tasks.features.shape import WORK_TYPES
+from morph_tasks.repo.git import open_repo
+
+
+@click.command(
+    "advance",
+    help="Approve the gate of FEATURE's current phase and open the folder of the next one. Leaving `implement` needs a "
+    "final report of every slice. --design branches off to the design after the plan.",
+    epilog=f"{EPILOG_CODES} Example: morph-spec advance cart-totals --design",
+)
+@click.argument("feature")
+@click.option("--design", is_flag=True, help="Take the branch over the uiux gate; starts the mockups.")
+@click.option("--approver", help="Name of the person who signs the gate.")
+@click.option("--force", is_flag=True, help="Leave implement without all reports, and pass over the order of gates.")
+@json_option
+def advance(feature: str, design: bool, approver: str | None, force: bool, as_json: bool) -> int:
+    """Run `morph-spec advance`."""
+    from morph_tasks.gates.advance import advance as step
+    from morph_tasks.gates.approval import Consent
+
+    if approver is not None and not approver.strip():
+        raise click.UsageError("--approver needs a name")
+    consent = Consent((approver or "").strip(), force)
+    made = step(open_repo(), feature, consent, design=design, command=typed())
+    warnings = [f"skipped: {what}" for what in made.skipped]
+    warnings += made.approval.warnings if made.approval else ()
+    for line in warnings:
+        warn(f"warning: {line}")
+    payload = {"ok": True, "feature": feature, "from": made.before, "phase": made.after}
+    payload |= {"approval": made.approval.record if made.approval else None, "skipped": list(made.skipped)}
+    payload |= {"files": list(made.files), "next": made.next_command, "warnings": warnings}
+    lines = [f"{feature}: {made.before} → {made.after}", *(f"  {path}" for path in made.files)]
+    say(payload, "\n".join([*lines, f"next: {made.next_command}"]), as_json)
+    return 0
+
+
+@click.command(
+    "retype",
+    help="Give FEATURE another type of work. Gates that the old type passed by policy are open again; what people "
+    "approved stays. Refused once the review is approved.",
+    epilog=f"{EPILOG_CODES} Example: morph-spec retype cart-totals bug",
+)
+@click.argument("feature")
+@click.argument("work_type", metavar="TYPE", type=click.Choice(WORK_TYPES))
+@json_option
+def retype(feature: str, work_type: str, as_json: bool) -> int:
+    """Run `morph-spec retype`."""
+    from morph_tasks.features.retype import retype as change
+
+    made = change(open_repo(), feature, work_type, command=typed())
+    payload = {"ok": True, "feature": feature, "from": made.before, "workType": made.after, "phase": made.phase}
+    payload |= {"undone": list(made.undone), "stamped": list(made.stamped), "kept": list(made.kept)}
+    lines = [f"{feature} is a {made.after} now (it was a {made.before}); phase: {made.phase}"]
+    lines += [f"  gate {gate} is open again" for gate in made.undone]
+    lines += [f"  gate {gate} is passed by policy" for gate in made.stamped]
+    say(payload, "\n".join(lines), as_json)
+    return 0
+
+
+@click.command(
+    "archive",
+    help="Move FEATURE to .morph/archive and commit the move, and nothing but the move. Its branch is not integrated.",
+    epilog=f"{EPILOG_CODES} Example: morph-spec archive old-import",
+)
+@click.argument("feature")
+@json_option
+def archive(feature: str, as_json: bool) -> int:
+    """Run `morph-spec archive`."""
+    from morph_tasks.features.removal import archive as put_away
+
+    return _tell(put_away(open_repo(), feature, command=typed()), as_json)
+
+
+@click.command(
+    "delete",
+    help="Remove FEATURE and commit the removal, and nothing but the removal. What git does not hold is copied to the "
+    "backups of the repository first. Its branch stays. Refused while a work tree works on it.",
+    epilog=f"{EPILOG_CODES} Example: morph-spec delete dead-draft --archive",
+)
+@click.argument("feature")
+@click.option("--archive", "keep", is_flag=True, help="Archive it as abandoned instead.")
+@click.option("--force", is_flag=True, help="Also when a gate was approved.")
+@json_option
+def delete(feature: str, keep: bool, force: bool, as_json: bool) -> int:
+    """Run `morph-spec delete`."""
+    from morph_tasks.features.removal import delete as remove
+
+    return _tell(remove(open_repo(), feature, keep=keep, force=force, command=typed()), as_json)
+
+
+@click.command(
+    "handoff",
+    help="Write the page with which the next session takes up FEATURE, in the work tree that owns it.",
+    epilog=f"{EPILOG_CODES} Example: morph-spec handoff cart-totals",
+)
+@click.argument("feature")
+@click.option("--here", is_flag=True, help="Write it in this tree, whoever owns the feature.")
+@json_option
+def handoff(feature: str, here: bool, as_json: bool) -> int:
+    """Run `morph-spec handoff`."""
+    from morph_tasks.features.handoff import handoff as write
+
+    made = write(open_repo(), feature, here=here)
+    payload = {"ok": True, "feature": feature, "path": str(made.path), "next": made.next_command}
+    say(payload, f"{made.path}\nnext: {made.next_command}", as_json)
+    return 0
+
+
+def _tell(made: Removed, as_json: bool) -> int:
+    payload = {"ok": True, "feature": made.slug, "archived": made.archived_at, "deleted": made.archived_at is None}
+    payload |= {"commit": made.commit, "backup": str(made.backup) if made.backup else None, "branch": made.branch}
+    lines = [f"{made.slug} archived in {made.archived_at}" if made.archived_at else f"{made.slug} deleted"]
+    lines.append(f"  commit {made.commit[:10]}" if made.commit else "  nothing to commit")
+    lines += [f"  copies of what git did not hold: {made.backup}"] if made.backup else []
+    lines += [f"  branch {made.branch} stays"] if made.branch else []
+    say({**payload, "resumed": made.resumed}, "\n".join(lines), as_json)
+    return 0
