@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 import configparser
-import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from morph_tasks.verify.nodes import TEST_TIMEOUT_MS, Node, links
+from morph_tasks.verify.nodes import Node
+from morph_tasks.verify.probe import ask
+from morph_tasks.verify.suites import (
+    cargo_suites,
+    dotnet_suites,
+    go_suites,
+    has_go_tests,
+    has_rust_tests,
+    node_suites,
+    suite,
+)
 
 if TYPE_CHECKING:
     from morph_tasks.model.load import Config
 
 NO_SUITE = "no test suite found"
-# npm writes this line into a new package.json
-_NPM_PLACEHOLDER = "no test specified"
 
 
 def test_nodes(root: Path, config: Config) -> list[Node]:
-    """Return the inferred test nodes of a tree, or one that says that there is no suite."""
+    """Return the inferred test nodes of a tree, or one that says that there is no suite.
+
+    A declared `project.testCommand` speaks for everything; a guess names what it leaves out.
+    """
     command = config.project.get("testCommand")
     if command:
-        return [_node("default", command, config, declared=True)]
-    for find in (_pytest, _package_json):
+        return [suite("default", command, config, declared=True)]
+    for place, find in enumerate(_FINDERS):
         found = find(root, config)
         if found:
-            return found
+            return _with_left_out(root, config, found, place + 1)
     return [
         Node(
             "tests",
@@ -36,21 +48,43 @@ def test_nodes(root: Path, config: Config) -> list[Node]:
     ]
 
 
-def _node(name: str, command: str, config: Config, *, cwd: str = ".", declared: bool = False, **more: Any) -> Node:
-    from morph_tasks.verify.runners.infer import infer_runner
-
-    ceiling = config.project.get("testTimeoutMs") or TEST_TIMEOUT_MS * links(command)
-    runner = more.pop("runner", None) or infer_runner(command, Path(cwd)) or "none"
-    return Node("tests", name, command, cwd, runner, timeout_ms=ceiling, needs=("*",), declared=declared, **more)
-
-
 def _pytest(root: Path, config: Config) -> list[Node]:
     if not has_pytest_suite(root):
         return []
     python = python_command(root)
     # Bytecode and pytest's cache go to a folder of our own: an inferred suite leaves nothing in the tree.
     command = f'{python} -m pytest -o cache_dir="$MORPH_CACHE_DIR/pytest"'
-    return [_node("pytest", command, config, runner="pytest", set_env=(("PYTHONDONTWRITEBYTECODE", "1"),))]
+    return [suite("pytest", command, config, runner="pytest", set_env=(("PYTHONDONTWRITEBYTECODE", "1"),))]
+
+
+_FINDERS = (dotnet_suites, _pytest, node_suites, go_suites, cargo_suites)
+
+
+def _with_left_out(root: Path, config: Config, chosen: Sequence[Node], later: int) -> list[Node]:
+    """Name on the first node the suites that no chosen node covers."""
+    covered = {node.runner for node in chosen} - {"none"}
+    missed = []
+    for find in _FINDERS[later:]:
+        nodes = [node for node in find(root, config) if node.runner not in covered]
+        if nodes and _HAS_TESTS.get(find, _certain)(root):
+            missed += [f"`{_plain(node)}`{'' if node.cwd == '.' else f' in {node.cwd}'}" for node in nodes]
+    if not missed:
+        return list(chosen)
+    said = f"suites that nothing runs: {', '.join(missed)}; declare them all in project.tests"
+    return [replace(chosen[0], warnings=(*chosen[0].warnings, said)), *chosen[1:]]
+
+
+def _certain(root: Path) -> bool:
+    return True
+
+
+# A manifest alone is reason enough to run a suite, and not to warn of one.
+_HAS_TESTS = {go_suites: has_go_tests, cargo_suites: has_rust_tests}
+
+
+def _plain(node: Node) -> str:
+    """Return a command as somebody would type it."""
+    return {"go": "go test ./...", "cargo": "cargo test"}.get(node.runner, node.command)
 
 
 def has_pytest_suite(root: Path) -> bool:
@@ -67,12 +101,10 @@ def has_pytest_suite(root: Path) -> bool:
 
 def python_command(root: Path) -> str:
     """Return the Python of the project: its own environment first, then the PATH."""
-    import shutil
-
     for folder in (".venv", "venv"):
-        if (root / folder / "bin" / "python").exists():
+        if ask("file", str(root / folder / "bin" / "python")):
             return f"{folder}/bin/python"
-    return "python" if shutil.which("python") else "python3"
+    return "python" if ask("which", "python") else "python3"
 
 
 def pyproject(root: Path) -> dict[str, Any]:
@@ -93,35 +125,3 @@ def ini_sections(path: Path) -> set[str]:
     except (OSError, ValueError, configparser.Error):
         return set()
     return set(parser.sections())
-
-
-def package_json(folder: Path) -> dict[str, Any]:
-    """Return package.json; {} when it is missing or is no JSON object."""
-    try:
-        data = json.loads((folder / "package.json").read_text("utf-8-sig"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return data if isinstance(data, dict) else {}
-
-
-def _package_json(root: Path, config: Config) -> list[Node]:
-    nodes = []
-    script = (package_json(root).get("scripts") or {}).get("test")
-    if isinstance(script, str) and script.strip() and _NPM_PLACEHOLDER not in script:
-        nodes.append(_node("default", "npm test", config))
-    for folder in _frontends(root, config):
-        data = package_json(root / folder)
-        named = {**(data.get("dependencies") or {}), **(data.get("devDependencies") or {})}
-        for runner, command in (("vitest", "npx vitest run"), ("jest", "npx jest --ci")):
-            if runner in named and not (folder == "." and nodes):
-                name = runner if folder == "." else f"{runner}-{folder.replace('/', '-')}"
-                nodes.append(_node(name.lower(), command, config, cwd=folder, runner=runner))
-    return nodes
-
-
-def _frontends(root: Path, config: Config) -> list[str]:
-    known = [".", "src/frontend", "src/web", "frontend", "apps/web", "packages/app"]
-    declared = (config.project.get("frontendPath") or "").strip("/")
-    if declared and declared not in known and ".." not in declared.split("/"):
-        known.append(declared)
-    return [folder for folder in known if (root / folder / "package.json").is_file()]
