@@ -58,14 +58,14 @@ class Scope:
 
     def key(self) -> bytes:
         """Return the scope as one word."""
-        wanted = "-" if self.wanted is None else _packed(self.wanted)
+        wanted = "*" if self.wanted is None else _packed(self.wanted)
         return f"{self.below.hex()}:{_packed(self.excluded)}:{wanted}".encode()
 
     @classmethod
     def from_key(cls, key: bytes) -> Scope:
         """Read what `key` returns."""
         below, excluded, wanted = key.decode().split(":")
-        return cls(bytes.fromhex(below), _unpacked(excluded), None if wanted == "-" else _unpacked(wanted))
+        return cls(bytes.fromhex(below), _unpacked(excluded), None if wanted == "*" else _unpacked(wanted))
 
 
 class Base:
@@ -81,7 +81,7 @@ class Base:
 
 def number(mode: bytes, oid: bytes, path: bytes) -> int:
     """Return what an entry adds to the sums that hold it."""
-    return private.wide_hash(mode + b" " + oid + b"\0" + path)
+    return private.wide_hash(mode + b"\0" + oid + b"\0" + path)
 
 
 def shown(total: int) -> str:

@@ -43,6 +43,10 @@ def _keeping_times(path: str, text: str) -> Step:
     return step
 
 
+def _chmod(path: str, mode: int) -> Step:
+    return lambda tree: tree.path(path).chmod(mode)
+
+
 def _commit(tree: Tree) -> None:
     tree.commit()
 
@@ -80,8 +84,8 @@ SAME: dict[str, tuple[Step, Step]] = {
     "an edit is committed": (_EDIT, _commit),
     "an edit is undone": (_all(_EDIT, lambda tree: tree.sum(), _write("a/x.py", "1\n")), _git("status")),
     "a file is touched": (_nothing, lambda tree: os.utime(tree.path("a/x.py"), (1, 1))),
-    "a mode is undone": (_nothing, _all(lambda t: t.path("b/z.py").chmod(0o755), lambda t: t.path("b/z.py").chmod(0o644))),
-    "bits that git does not keep": (_nothing, lambda tree: tree.path("b/z.py").chmod(0o600)),
+    "a mode is undone": (_nothing, _all(_chmod("b/z.py", 0o755), lambda tree: tree.sum(), _chmod("b/z.py", 0o644))),
+    "bits that git does not keep": (_nothing, _chmod("b/z.py", 0o600)),
     "an untracked file is staged": (_NEW, _git("add", "b/new.py")),
     "an untracked file is committed": (_NEW, _commit),
     "an untracked executable is committed": (_write("run", "#!", executable=True), _commit),
@@ -137,8 +141,8 @@ DIFFERENT: dict[str, tuple[Step, Step]] = {
     "a second edit": (_EDIT, _write("a/x.py", "8\n")),
     "a second edit of an untracked file": (_NEW, _write("b/new.py", "m\n")),
     "a second edit of an untracked file with the same time": (_NEW, _keeping_times("b/new.py", "m\n")),
-    "an executable bit": (_nothing, lambda tree: tree.path("b/z.py").chmod(0o755)),
-    "an executable bit of an untracked file": (_NEW, lambda tree: tree.path("b/new.py").chmod(0o755)),
+    "an executable bit": (_nothing, _chmod("b/z.py", 0o755)),
+    "an executable bit of an untracked file": (_NEW, _chmod("b/new.py", 0o755)),
     "an untracked file": (_nothing, _NEW),
     "an empty untracked file": (_nothing, _write("b/new.py", "")),
     "a file in an untracked folder": (_write("new/deep/a.py", "1"), _write("new/deep/b.py", "1")),
@@ -179,7 +183,7 @@ DIFFERENT: dict[str, tuple[Step, Step]] = {
         _NEW,
         lambda tree: (tree.git_dir / "info/exclude").write_text("new.py\n"),
     ),
-    "a tracked by-product name changes": (_all(_write("coverage/a.html", "1"), _commit), _write("coverage/a.html", "2")),
+    "a tracked file named like a report": (_all(_write("coverage/a", "1"), _commit), _write("coverage/a", "2")),
 }  # fmt: skip
 
 
