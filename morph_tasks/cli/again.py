@@ -17,7 +17,7 @@ def typed() -> str:
         value = ctx.params.get(param.name)
         if isinstance(param, click.Option):
             names = param.secondary_opts if param.is_flag and value is False else param.opts
-            words.append(names[-1])
+            words.append(max(names, key=len))
             if param.is_flag:
                 continue
         words.append(str(value).lower() if isinstance(value, bool) else str(value))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
-from morph_tasks.cli.common import out
+from morph_tasks.cli.printing import write_line
 from morph_tasks.errors import Refusal
 
 _FLAGS = {"--all", "--json"}
@@ -20,5 +21,5 @@ def quick_list(argv: Sequence[str]) -> int | None:
         text = listing(archived="--all" in argv, as_json="--json" in argv)
     except Refusal:
         return None
-    out(text)
+    write_line(sys.stdout, text)
     return 0
