@@ -22,6 +22,17 @@ def json_option(command: Command) -> Command:
     )
 
 
+def feature_argument(command: Command) -> Command:
+    """Give a command the feature it is about; shells complete the names of this tree."""
+    return click.argument("feature", shell_complete=_feature_names)(command)
+
+
+def _feature_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[Any]:
+    from morph_tasks.cli.completion import features
+
+    return features(incomplete)
+
+
 def say(payload: Any, text: str, as_json: bool) -> None:
     """Print the payload as the one JSON document, or the text for people."""
     out(json.dumps(payload, indent=2, ensure_ascii=False) if as_json else text)

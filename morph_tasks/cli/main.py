@@ -18,10 +18,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "plan-check": ("morph_tasks.cli.plan:plan_check", "Check a plan and write its checks.json."),
     "verify": ("morph_tasks.cli.verify:verify", "Measure and judge a feature; stamp the proof."),
     "explain": ("morph_tasks.cli.verify:explain", "Say for each node whether it would run, and why."),
+    "why-failed": ("morph_tasks.cli.verify:why_failed", "Show what failed in the last proof, and where."),
     "gate-check": ("morph_tasks.cli.gates:gate_check", "Decide from facts whether a gate pauses."),
     "gate-decision": ("morph_tasks.cli.gates:gate_decision", "Record a decision on a gate by hand."),
     "approve": ("morph_tasks.cli.gates:approve", "Approve a gate."),
     "unapprove": ("morph_tasks.cli.gates:unapprove", "Take an approval back."),
+    "completion": ("morph_tasks.cli.completion:completion", "Print the completion script of a shell."),
     "suite": ("morph_tasks.cli.suite:suite", "Ask how the output of a test runner is read."),
 }
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from morph_tasks.cli.common import EPILOG_CODES, json_option, say
+from morph_tasks.cli.common import EPILOG_CODES, feature_argument, json_option, say, warn
 from morph_tasks.repo.git import open_repo
 from morph_tasks.verify.request import WAIT_S, Request, words
 
@@ -55,18 +55,24 @@ def _request(values: dict[str, Any]) -> Request:
         no_persist=values.get("no_persist", False),
         wait_s=values.get("wait", WAIT_S),
         jobs=values.get("jobs", 1),
+        record_baseline=values.get("record_baseline", False),
     )
 
 
 @click.command(
     "verify",
-    help="Measure and judge a feature: build, tests, validators, the running application. What is proved for exactly this "
-    "code is reused. A whole run is stamped into feature.json; a partial one (--filter, --skip-tests, --skip-build, "
+    help="Measure and judge a feature: build, tests, validators, the running application. What is proved for exactly "
+    "this code is reused. A whole run is stamped into feature.json; a partial one (--filter, --skip-tests, --skip-build, "
     "--no-persist) is not.",
     epilog=f"{EPILOG_CODES} Example: morph-spec verify cart --json",
 )
-@click.argument("feature")
+@feature_argument
 @_options
+@click.option(
+    "--record-baseline",
+    is_flag=True,
+    help="Measure every suite and write the counts as expectedCount into the config.",
+)
 @click.option("--no-persist", is_flag=True, help="Write nothing into feature.json: a probe, never a proof.")
 @click.option(
     "--wait",
@@ -81,25 +87,30 @@ def _request(values: dict[str, Any]) -> Request:
 )
 @json_option
 def verify(feature: str, as_json: bool, **values: Any) -> int:
-    from morph_tasks.verify.progress import Plain, Silent
+    from morph_tasks.verify.progress import Silent, for_stream
     from morph_tasks.verify.service import verify as run
 
     request = _request(values)
-    progress = Silent() if as_json else Plain(sys.stdout)
-    result = run(open_repo(), feature, request, progress)
-    shown = progress.shown if isinstance(progress, Plain) else set()
-    lines = [line for line in result.lines if line.split(" ", 1)[0] not in shown]
+    progress = Silent() if as_json else for_stream(sys.stdout)
+    try:
+        result = run(open_repo(), feature, request, progress)
+    finally:
+        progress.close()
+    refused = (result.payload.get("baseline") or {}).get("refused")
+    if refused:
+        warn(f"no baseline was recorded: {refused}")
+    lines = [line for line in result.lines if line.split(" ", 1)[0] not in progress.shown]
     say(result.payload, "\n".join(lines), as_json)
     return result.exit_code
 
 
 @click.command(
     "explain",
-    help="Say for every node whether it would run, and exactly why: which file, option, tool, variable or package changed. "
-    "Runs nothing.",
+    help="Say for every node whether it would run, and exactly why: which file, option, tool, variable or package "
+    "changed. Runs nothing.",
     epilog=f"{EPILOG_CODES} Always 0 when the question could be answered. Example: morph-spec explain cart",
 )
-@click.argument("feature")
+@feature_argument
 @_options
 @json_option
 def explain(feature: str, as_json: bool, **values: Any) -> int:
@@ -113,6 +124,27 @@ def explain(feature: str, as_json: bool, **values: Any) -> int:
     check_filter(run)
     found = ask(run)
     say({"feature": feature, "nodes": [item.as_json() for item in found]}, "\n".join(explanation_lines(found)), as_json)
+    return 0
+
+
+@click.command(
+    "why-failed",
+    help="Show the failing tests of the last proof: message, file and line, and the lines of the log that matter. "
+    "Runs nothing.",
+    epilog=f"{EPILOG_CODES} 0 also when something failed. Example: morph-spec why-failed cart",
+)
+@feature_argument
+@json_option
+def why_failed(feature: str, as_json: bool) -> int:
+    from morph_tasks.features.store import read_feature
+    from morph_tasks.verify.failed import text_lines
+    from morph_tasks.verify.failed import why_failed as ask
+    from morph_tasks.verify.run import Run, new_run_id
+
+    repo = open_repo()
+    read_feature(repo.root, feature)
+    found = ask(Run(repo, feature, Request(), new_run_id(), quiet=True))
+    say({"feature": feature, "nodes": [item.as_json() for item in found]}, "\n".join(text_lines(found)), as_json)
     return 0
 
 

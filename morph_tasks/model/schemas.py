@@ -13,7 +13,10 @@ from morph_tasks.framework_files import framework_path
 from morph_tasks.repo.files import to_json, write_atomic
 
 # file in framework/schemas: model
-SCHEMAS = {"checks.schema.json": "morph_tasks.model.checks:Checks"}
+SCHEMAS = {
+    "checks.schema.json": "morph_tasks.model.checks:Checks",
+    "config.schema.json": "morph_tasks.model.config:Config",
+}
 
 
 def generate(name: str) -> bytes:

@@ -42,8 +42,10 @@ def write_atomic(path: Path, data: bytes, *, mode: int = 0o644) -> None:
 
 def to_json(obj: Any) -> bytes:
     """Return the JSON form that this tool writes: two spaces, UTF-8, a final newline."""
-    text = json.dumps(obj, indent=2, ensure_ascii=False) + "\n"
-    return text.encode("utf-8", "surrogateescape")
+    try:
+        return (json.dumps(obj, indent=2, ensure_ascii=False) + "\n").encode("utf-8")
+    except UnicodeEncodeError:  # a path that is not UTF-8: its bytes survive as escapes
+        return (json.dumps(obj, indent=2, ensure_ascii=True) + "\n").encode("ascii")
 
 
 def write_json(path: Path, obj: Any, *, mode: int = 0o644) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal, unexpected
-from morph_tasks.verify.measure import announce, fresh_view, measure
+from morph_tasks.verify.measure import fresh_view, measure
 from morph_tasks.verify.report import Result, node_line
 from morph_tasks.verify.run import current_run
 
@@ -65,6 +65,9 @@ def begin(root: str, feature: str, request: dict[str, Any], run_id: str) -> Any:
     """Wait for the lock of the tree, and end what a killed run left behind. Held until the process ends."""
     if root in _locks:
         return True
+    from morph_tasks.verify.baseline import check_request
+
+    check_request(current_run(root, feature, request, run_id))
     repo = current_run(root, feature, request, run_id).repo
     holder = tree_held(repo, float(request["wait_s"]))
     holder.__enter__()
@@ -122,7 +125,7 @@ def judge_verify(root: str, feature: str, request: dict[str, Any], run_id: str) 
     result = conclude(run, _started.get(run_id, time.time_ns()))
     results[run_id] = result
     if not run.quiet:
-        announce(run, "\n".join(result.lines))
+        print("\n".join(result.lines))  # noqa: T201
     return True if result.exit_code == 0 else failed(f"verify of {feature} is red")
 
 

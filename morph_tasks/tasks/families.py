@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ FAMILIES = {
     "plan-check": "check a plan, write its checks.json: doit plan-check:<feature>",
     "gate-check": "decide whether a gate pauses: doit gate-check:<feature>:<gate>",
 }
+_UNBOUNDED = 64
 GATES = ("plan", "uiux", "review")
 
 
@@ -91,7 +93,8 @@ def _run(feature: str) -> Run:
 
 def _request() -> tuple[Request, Refusal | None]:
     try:
-        return from_variables(_variables()), None
+        # doit itself bounds how many tasks run at once.
+        return replace(from_variables(_variables()), jobs=_UNBOUNDED), None
     except Refusal as refusal:
         return Request(), refusal
 

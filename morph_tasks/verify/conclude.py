@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from morph_tasks.verify import report
+from morph_tasks.verify import baseline, report
 from morph_tasks.verify.judge import roll_up
 from morph_tasks.verify.run import Run
 from morph_tasks.verify.stamp import holds, make_stamp, write_stamp
@@ -16,21 +16,36 @@ def conclude(run: Run, started_ns: int) -> report.Result:
     from morph_tasks.features.store import read_feature
     from morph_tasks.repo.trees import persist_problem
 
-    outcomes = run.outcomes()
+    outcomes, refused = run.outcomes(), None
+    recorded: dict[str, int] = {}
+    if run.request.record_baseline:
+        refused = baseline.obstacle(outcomes)
+        if refused is None:
+            recorded = baseline.record(run, outcomes)
+            run.reload()
+            outcomes = run.outcomes()
     verdict = roll_up(outcomes)
     stamp = make_stamp(run, verdict, (time.time_ns() - started_ns) // 1_000_000)
     old = read_feature(run.repo.root, run.feature).get("verification")
-    reason = run.request.not_persisted() or persist_problem(run.repo, run.feature)
+    reason = (
+        (f"baseline-refused: {refused}" if refused else None)
+        or run.request.not_persisted()
+        or persist_problem(run.repo, run.feature)
+    )
     held = reason is None and holds(old, stamp) and all(outcome.reused for outcome in outcomes if outcome.node.runs)
     if reason is None and not held:
         write_stamp(run, stamp)
     if held and old:
         stamp = {**stamp, **{name: old[name] for name in ("sha", "ts", "durationMs", "source", "ciRun") if name in old}}
     document = report.payload(run, verdict, stamp, persisted=reason is None, reason=reason, repeat=_repeat(old, stamp))
+    if run.request.record_baseline:
+        document["baseline"] = {"recorded": recorded, "refused": refused}
     report.append_event(run, document)
     run.observer.save()
     lines = tuple(report.lines(verdict, document))
-    green = verdict.status == "pass"
+    if recorded:
+        lines += (f"baseline recorded: {', '.join(f'{name} {count}' for name, count in recorded.items())}",)
+    green = verdict.status == "pass" and refused is None
     return report.Result(document, lines, 0 if green else 1, verdict.outcomes, settled=held and green)
 
 

@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from morph_tasks.repo.byproducts import is_byproduct
+from morph_tasks.verify import snapshots
 from morph_tasks.verify.facts import Facts, Manifest
 from morph_tasks.verify.measure import fresh_view
 from morph_tasks.verify.nodes import Node
 from morph_tasks.verify.run import Run
 from morph_tasks.verify.why import changes
+
+if TYPE_CHECKING:
+    from morph_tasks.repo.fingerprint import TreeState
 
 
 @dataclass(frozen=True)
@@ -70,15 +74,16 @@ def _causes(run: Run, node: Node, stale: str) -> list[str]:
 
 def differences(run: Run, node: Node, manifest: Manifest, snapshot: Mapping[str, Any], facts: Facts) -> list[str]:
     """Return what differs between an earlier manifest of a node and its facts, a line each."""
-    return changes(manifest, facts.manifest, changed_files(run, node, snapshot, facts.snapshot), run.repo.store)
+    return changes(manifest, facts.manifest, changed_files(run, node, snapshot, facts.tree), run.repo.store)
 
 
-def changed_files(run: Run, node: Node, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[tuple[str, str]] | None:
-    """Return the inputs of a node that differ between two snapshots; None when that cannot be told."""
+def changed_files(run: Run, node: Node, recorded: Mapping[str, Any], tree: TreeState) -> list[tuple[str, str]] | None:
+    """Return the inputs of a node that differ from a recorded snapshot; None when that cannot be told."""
     from morph_tasks.repo.fingerprint import changed_paths
     from morph_tasks.repo.globs import compile_globs
 
-    found = changed_paths(str(run.repo.root), _snapshot(old), _snapshot(new))
+    old = snapshots.load(run.repo.store, recorded)
+    found = changed_paths(str(run.repo.root), old, snapshots.of(tree)) if old else None
     if found is None:
         return None
     matches = compile_globs(node.inputs) if node.inputs is not None else None
@@ -91,10 +96,3 @@ def changed_files(run: Run, node: Node, old: Mapping[str, Any], new: Mapping[str
         and not made(path)
         and (matches is None or matches(path))
     ]
-
-
-def _snapshot(recorded: Mapping[str, Any]) -> tuple[str | None, dict[bytes, tuple[str, str] | None]]:
-    dirty = recorded.get("dirty") or {}
-    return recorded.get("head"), {
-        os.fsencode(path): (entry[0], entry[1]) if entry else None for path, entry in dirty.items()
-    }

@@ -27,6 +27,13 @@ RULES = 1  # raised when the meaning of a manifest changes
 _TREE_AGE_S = 2.0
 _WILD = "*?[{"
 
+# What changes the tests a runner chooses or the flags it runs with, without a trace in the command.
+_NODE_ENV = ("NODE_OPTIONS",)
+_RUNNER_ENV = {
+    "pytest": ("PYTEST_ADDOPTS",), "go": ("GOFLAGS",), "cargo": ("RUSTFLAGS",), "vitest": _NODE_ENV, "jest": _NODE_ENV,
+    "mocha": _NODE_ENV, "node-test": _NODE_ENV,
+}  # fmt: skip
+
 Manifest = dict[str, Any]
 
 
@@ -36,7 +43,7 @@ class Facts:
 
     manifest: Manifest
     key: str
-    snapshot: dict[str, Any]
+    tree: TreeState
 
 
 class Observer:
@@ -76,7 +83,7 @@ class Observer:
         inputs["digest"] = tree.sum if node.inputs is None else tree.groups[node.ref]
         manifest = {**self._standing(node), "inputs": inputs, "needs": dict(sorted(needs.items()))}
         manifest["ignored"] = self._ignored_files(node)
-        return Facts(manifest, key_of(manifest), snapshot(tree))
+        return Facts(manifest, key_of(manifest), tree)
 
     def output_digest(self, node: Node, status: str, manifest: Manifest) -> str:
         """Return what a finished build hands to the nodes behind it.
@@ -123,7 +130,7 @@ class Observer:
             "packages": {name: self._listed(lines) for name, lines in lists.items() if lines},
             "locks": packages.lock_files(ecosystems, root, cwd, self._digests),
             "validator": self._validator(node),
-            "env": {name: _value(name) for name in node.env},
+            "env": {name: _value(name) for name in sorted({*node.env, *_RUNNER_ENV.get(node.runner, ())})},
             "os": about.sysname,
             "arch": about.machine,
         }
@@ -230,12 +237,6 @@ def canonical(value: Any) -> str:
 def packages_file(store: Path, digest: str) -> Path:
     """Return where a list of packages is kept."""
     return store / "packages" / f"{digest}.txt"
-
-
-def snapshot(tree: TreeState) -> dict[str, Any]:
-    """Return what names every file of a tree: the commit, and what differs from it."""
-    dirty = {os.fsdecode(path): list(entry) if entry else None for path, entry in tree.dirty.items()}
-    return {"head": tree.head, "dirty": dirty}
 
 
 def _value(name: str) -> str | None:

@@ -95,8 +95,16 @@ def feedback(outcomes: Iterable[Outcome]) -> list[str]:
         if outcome.green:
             continue
         failures.append(f"[{outcome.node.ref}] {outcome.status}{_why(outcome)}{_log(outcome.record)}")
+        repeats = ((outcome.record or {}).get("afterFailures") or 0) + 1
+        if outcome.status == "fail" and repeats > 1:
+            failures.append(f"[{outcome.node.ref}]   failed {times(repeats)} on identical inputs")
         failures += [f"[{outcome.node.ref}]   {line}" for line in (outcome.record or {}).get("detail") or ()]
     return [*warnings, *failures]
+
+
+def times(count: int) -> str:
+    """Return a number of repeats in words."""
+    return "once" if count == 1 else f"{count} times"
 
 
 def _why(outcome: Outcome) -> str:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any
 
+from morph_tasks.verify import snapshots
 from morph_tasks.verify.evidence import Record, now, write_view
 from morph_tasks.verify.facts import Facts
-from morph_tasks.verify.judge import Outcome, judge
+from morph_tasks.verify.judge import Outcome, judge, times
 from morph_tasks.verify.launch import launch
 from morph_tasks.verify.nodes import Node, links
 from morph_tasks.verify.run import Run
-
-_print_lock = threading.Lock()
 
 
 def measure(run: Run, node: Node) -> Outcome:
@@ -24,7 +20,7 @@ def measure(run: Run, node: Node) -> Outcome:
     if not node.runs:
         return _settle(run, node)
     facts = run.facts(node)
-    reusable = node.reuse and not run.request.fresh
+    reusable = node.reuse and not _must_run(run, node)
     proof = run.proof(node, facts.key) if reusable else None
     if proof and not _products_missing(run, node, proof):
         return _reuse(run, node, proof)
@@ -40,8 +36,8 @@ def fresh_view(run: Run, node: Node) -> str | None:
     if not node.runs:
         same = view and (view.get("status"), view.get("message")) == _unrun(node)[::2]
         return None if same else "the reason it is not run changed"
-    if run.request.fresh:
-        return "--fresh"
+    if _must_run(run, node):
+        return "--fresh" if run.request.fresh else "--record-baseline measures every suite"
     if not node.reuse:
         return "it is measured at every verify"
     facts = run.facts(node)
@@ -54,6 +50,10 @@ def fresh_view(run: Run, node: Node) -> str | None:
     if run.proof(node, facts.key) is None:
         return "its outputs are not the ones it made"
     return "its products are not in this tree" if record and _products_missing(run, node, record) else None
+
+
+def _must_run(run: Run, node: Node) -> bool:
+    return run.request.fresh or (run.request.record_baseline and node.family == "tests")
 
 
 def _unrun(node: Node) -> tuple[str, str | None, str]:
@@ -104,21 +104,22 @@ def _proved_behind(run: Run, other: Node, node: Node, proof: Record) -> bool:
         for ref in other.needs
     }
     key = run.observer.facts(other, needs).key
-    return other.reuse and not run.request.fresh and run.proof(other, key) is not None
+    return other.reuse and not _must_run(run, other) and run.proof(other, key) is not None
 
 
 def _measure_now(run: Run, node: Node, facts: Facts) -> Record:
     failures = run.store.failures(node.ref, facts.key)
     if failures:
-        announce(run, f"{node.ref}: failed {_times(failures)} on identical inputs, measuring again")
+        run.progress.note(f"{node.ref:<24} failed {times(failures)} on identical inputs, measuring again")
     name = run.store.new_name(node.ref, facts.key)
     started = time.time_ns()
+    recorded = snapshots.keep(run.repo.store, facts.tree)
     result = _validated(run, node) if node.validator else _attempts(run, node, Path(f"{name}.log"), started)
     run.observer.forget()
     after = run.facts(node)
     # A node may install packages or tools for itself: then the next verify has another key and measures again.
     if any(after.manifest[name] != facts.manifest[name] for name in ("inputs", "ignored", "locks")):
-        result = {**result, **_changed(run, node, facts, after)}
+        result = {**result, **_changed(run, node, facts, recorded, after)}
     record: Record = {
         "version": 1,
         "node": node.ref,
@@ -127,7 +128,7 @@ def _measure_now(run: Run, node: Node, facts: Facts) -> Record:
         "ts": now(),
         "startedAt": started // 1_000_000,
         "durationMs": (time.time_ns() - started) // 1_000_000,
-        "sha": facts.snapshot["head"],
+        "sha": facts.tree.head,
         "tree": run.repo.root.name,
         "feature": run.feature,
         "runId": run.run_id,
@@ -137,7 +138,7 @@ def _measure_now(run: Run, node: Node, facts: Facts) -> Record:
         if node.family == "build"
         else None,
         "manifest": facts.manifest,
-        "snapshot": facts.snapshot,
+        "snapshot": recorded,
     }
     run.store.add(name, record)
     run.store.trim(node.ref, facts.key)
@@ -178,29 +179,14 @@ def _validated(run: Run, node: Node) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _changed(run: Run, node: Node, before: Facts, after: Facts) -> dict[str, Any]:
+def _changed(run: Run, node: Node, before: Facts, recorded: dict[str, Any], after: Facts) -> dict[str, Any]:
     """Return the red result of a node whose inputs changed while it ran: nobody knows what it proved."""
     from morph_tasks.verify.explain import differences
 
-    lines = differences(run, node, before.manifest, before.snapshot, after)
+    lines = differences(run, node, before.manifest, recorded, after)
     return {
         "status": "fail",
         "reason": "inputs-changed",
         "message": "its inputs changed while it ran; ignore the files in .gitignore, or narrow the node's `inputs`",
         "detail": lines,
     }
-
-
-def announce(run: Run, line: str) -> None:
-    """Print a whole line for people, past what doit captures."""
-    if run.quiet:
-        return
-    stream = sys.__stderr__ if os.environ.get("MORPH_JSON") else sys.__stdout__
-    if stream is not None:
-        with _print_lock:
-            stream.write(line + "\n")
-            stream.flush()
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 import threading
 from typing import IO, Protocol
 
 from morph_tasks.verify.judge import Outcome
 from morph_tasks.verify.nodes import Node
 
+_GROUP_BYTES = 256 * 1024  # of a log that is shown; the whole of it is kept
+
 
 class Progress(Protocol):
     """Hears of every node that is run; calls come from several threads."""
+
+    shown: set[str]
 
     def started(self, node: Node) -> None: ...
 
@@ -18,9 +24,14 @@ class Progress(Protocol):
 
     def note(self, line: str) -> None: ...
 
+    def close(self) -> None: ...
+
 
 class Silent:
     """Says nothing: the judge says it all at the end."""
+
+    def __init__(self) -> None:
+        self.shown: set[str] = set()
 
     def started(self, node: Node) -> None:
         """Hear of a start."""
@@ -30,6 +41,20 @@ class Silent:
 
     def note(self, line: str) -> None:
         """Hear of something worth a line."""
+
+    def close(self) -> None:
+        """Be done."""
+
+
+def for_stream(stream: IO[str]) -> Progress:
+    """Return what fits a stream: a live display on a terminal, log groups under GitHub Actions, else plain lines."""
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        return Grouped(stream)
+    if stream.isatty() and os.environ.get("TERM", "dumb") != "dumb" and "NO_COLOR" not in os.environ:
+        from morph_tasks.verify.live_view import LiveView
+
+        return LiveView(stream)
+    return Plain(stream)
 
 
 class Plain:
@@ -53,3 +78,33 @@ class Plain:
         with self._lock:
             self._stream.write(line + "\n")
             self._stream.flush()
+
+    def close(self) -> None:
+        """Be done."""
+
+
+class Grouped(Plain):
+    """Plain lines for GitHub Actions, each followed by the node's log in a group that can be folded."""
+
+    def ended(self, outcome: Outcome) -> None:
+        from morph_tasks.verify.report import node_line
+
+        log = (outcome.record or {}).get("log")
+        lines = [f"::group::{node_line(outcome)}"]
+        # What a test prints must not be taken for a command to the runner.
+        token = secrets.token_hex(16)
+        lines += [f"::stop-commands::{token}", *_log_lines(log), f"::{token}::", "::endgroup::"]
+        self.note("\n".join(lines))
+        self.shown.add(outcome.node.ref)
+
+
+def _log_lines(log: str | None) -> list[str]:
+    if not log:
+        return []
+    try:
+        with open(log, "rb") as file:
+            size = file.seek(0, 2)
+            file.seek(max(0, size - _GROUP_BYTES))
+            return file.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return []

@@ -141,12 +141,16 @@ def event(run: Run, document: dict[str, Any]) -> str:
         name: {"status": about["status"], "durationMs": about["durationMs"]}
         for name, about in document["nodes"].items()
     }
+    from morph_tasks.features.store import feature_dir, read_feature
+    from morph_tasks.features.view import phase_of
+
     checks = document["nodes"]["validators"]["runs"]
     nodes["validators"]["ran"] = [entry["id"] for entry in checks if entry["status"] != "skip"]
     nodes["validators"]["skipped"] = [entry["id"] for entry in checks if entry["status"] == "skip"]
     said = {
         "event": "Verify",
         "feature": run.feature,
+        "phase": phase_of(feature_dir(run.repo.root, run.feature), read_feature(run.repo.root, run.feature)),
         "status": document["status"],
         "sha": document["sha"],
         "fingerprint": document["fingerprint"],

@@ -25,6 +25,7 @@ class Request:
     fresh: bool = False
     wait_s: float = WAIT_S
     jobs: int = 1
+    record_baseline: bool = False
 
     def not_persisted(self) -> str | None:
         """Return why the run of this request is no whole proof; None when it is one."""
@@ -79,6 +80,7 @@ _VARIABLES = {
     "no-persist": ("no_persist", "flag"),
     "fresh": ("fresh", "flag"),
     "wait": ("wait_s", "seconds"),
+    "record-baseline": ("record_baseline", "flag"),
 }
 VARIABLES = tuple(_VARIABLES)
 

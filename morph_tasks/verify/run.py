@@ -41,6 +41,11 @@ class Run:
             self.config = load_config(self.repo)
             self.nodes = resolve_nodes(self.repo.root, self.config)
 
+    def reload(self) -> None:
+        """Read the configuration again after a baseline was written into it."""
+        self.config = load_config(self.repo)
+        self.nodes = resolve_nodes(self.repo.root, self.config)
+
     def for_feature(self, feature: str, request: Request) -> Run:
         """Return a run of another feature of the same tree, without looking at the tree again."""
         return Run(self.repo, feature, request, new_run_id(), config=self.config, nodes=self.nodes)
@@ -93,6 +98,11 @@ class Run:
     def outcomes(self) -> list[Outcome]:
         """Return what every node came to, from the views of this tree and from the request."""
         return [self._outcome(node) for node in self.nodes]
+
+    def last_outcomes(self) -> list[Outcome]:
+        """Return what the last measurement of every node came to, whether or not it is of this code."""
+        views = [(node, self.view(node)) for node in self.nodes]
+        return [judge(node, view, reused=True) for node, view in views if view is not None]
 
     def _outcome(self, node: Node) -> Outcome:
         left_out = self.request.left_out(node)

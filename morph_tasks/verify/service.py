@@ -17,14 +17,18 @@ def verify(repo: Repo, feature: str, request: Request, progress: Progress | None
     from morph_tasks.features.store import read_feature
     from morph_tasks.machine.signals import install
     from morph_tasks.tasks import actions
+    from morph_tasks.verify.baseline import check_request
     from morph_tasks.verify.engine import run_graph
 
     read_feature(repo.root, feature)
-    check_filter(Run(repo, feature, request, new_run_id()))
-    install(lambda: None)
+    before = Run(repo, feature, request, new_run_id())
+    check_filter(before)
+    check_request(before)
+    shown = progress or Silent()
+    install(shown.close)
     with actions.tree_held(repo, request.wait_s):
         # Only now: another verify may have changed what there is to know.
-        run = Run(repo, feature, request, new_run_id(), quiet=True, progress=progress or Silent())
+        run = Run(repo, feature, request, new_run_id(), quiet=True, progress=shown)
         result = run_graph(run)
         if result.settled and request == Request(wait_s=request.wait_s, jobs=request.jobs):
             _witness(run, result)

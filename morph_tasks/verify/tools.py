@@ -24,7 +24,8 @@ _CARRIERS = {
 _KEYWORDS = {"if", "then", "else", "elif", "do", "while", "until", "!", "{"}  # a program comes behind these
 _BUILTINS = {
     "cd", "export", "set", "unset", "true", "false", "echo", "test", "[", "[[", "exit", "fi", "for", "done",
-    "case", "esac", ":", ".", "source", "eval", "printf", "read", "return", "shift", "trap", "ulimit", "umask", "wait", "in", "}",
+    "case", "esac", ":", ".", "source", "eval", "printf", "read", "return", "shift", "trap", "ulimit", "umask",
+    "wait", "in", "}",
 }  # fmt: skip
 _ASSIGNMENT = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*=")
 _RUNNER_TOOLS = {
