@@ -215,3 +215,10 @@ def test_quick_repo_leaves_the_words_to_git(tmp_path: Path) -> None:
     (tmp_path / ".git").write_text("gitdir: nowhere\n")
     with pytest.raises(Refusal):
         quick_repo(tmp_path)
+
+
+def test_a_place_that_belongs_to_another_tree_now_counts_once(repo: Repo) -> None:
+    linked(repo, "morph/shop")
+    other = linked(repo, "topic", "other")
+    (repo.common_dir / "worktrees" / "wt" / "gitdir").write_text(f"{other.root / '.git'}\n")
+    assert owner_tree(repo, "shop") == repo.root
