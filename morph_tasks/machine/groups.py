@@ -120,9 +120,7 @@ def end(find: Callable[[], list[Entry]], grace_s: float, *, groups: Sequence[Gro
         deadline = time.monotonic() + wait_s
         told: set[tuple[int, int]] = set()
         while left:
-            reached = set()
-            if not told or signum == signal.SIGKILL:
-                reached = {group.leader.pid for group in groups if group.signal(signum)}
+            reached = {group.leader.pid for group in groups if group.signal(signum)}
             fresh = [entry for entry in left if entry.key not in told]
             for entry in fresh:
                 _tell(entry, signum, in_group=entry.group in reached)

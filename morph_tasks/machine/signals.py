@@ -19,7 +19,7 @@ from morph_tasks.machine.table import Entry
 
 # All of it stays below the ten seconds after which others lose patience and send KILL.
 GRACE_S = 2.0
-_WORKERS_GRACE_S = 3.0
+WORKERS_GRACE_S = 3.0
 _BOUND_S = 8.0
 _KILL_ROUNDS = 3
 _KILL_WAIT_S = 0.5
@@ -70,7 +70,7 @@ def leave(signum: int) -> None:
         _thread.start_new_thread(_give_up_after, (_BOUND_S,))
         running = LIVE.close()
         _helpers.update(_find_helpers())
-        grace_s = _WORKERS_GRACE_S if _helpers else GRACE_S
+        grace_s = WORKERS_GRACE_S if _helpers else GRACE_S
         groups.end(_living, grace_s, groups=running)
         for cleanup in _cleanups:
             with suppress(Exception):

