@@ -150,7 +150,7 @@ def _nested(plumbing: Plumbing, path: bytes) -> Plumbing | None:
     git_dir = f"{root}/.git"
     if os.path.isfile(git_dir):
         with open(git_dir, encoding="utf-8", errors="surrogateescape") as file:
-            git_dir = os.path.normpath(os.path.join(root, file.read().removeprefix("gitdir:").strip()))
+            git_dir = os.path.normpath(os.path.join(root, file.read().removeprefix("gitdir: ").rstrip("\r\n")))
     if not os.path.isfile(f"{git_dir}/HEAD"):
         return None
     ours = os.path.realpath(plumbing.common_dir) == os.path.realpath(common_dir(git_dir))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _MOST_ALTERNATIVES = 1000
+_MOST_LEVELS = 100
 _ANY = "(?s:.*)"
 _BELOW = "(?s:/.+)"
 _STAR, _ONE = "", "[^/]"
@@ -70,7 +71,7 @@ def _compile(
     return matches
 
 
-def _alternatives(pattern: str) -> list[str]:
+def _alternatives(pattern: str, level: int = 0) -> list[str]:
     """Spell out `{a,b}`; braces without a comma, or without a partner, are plain characters."""
     depth, cuts, at = 0, [0], 0
     while at < len(pattern):
@@ -86,15 +87,19 @@ def _alternatives(pattern: str) -> list[str]:
         elif char == "}" and depth:
             depth -= 1
             if depth == 0 and len(cuts) > 1:
-                return _spelled(pattern, [*cuts, at])
+                return _spelled(pattern, [*cuts, at], level + 1)
         at += 1
     return [pattern]
 
 
-def _spelled(pattern: str, cuts: list[int]) -> list[str]:
-    before, after = pattern[: cuts[0]], _alternatives(pattern[cuts[-1] + 1 :])
-    middles = [middle for start, end in pairwise(cuts) for middle in _alternatives(pattern[start + 1 : end])]
-    if len(middles) * len(after) > _MOST_ALTERNATIVES:
+def _spelled(pattern: str, cuts: list[int], level: int) -> list[str]:
+    found: list[str] = []
+    if level <= _MOST_LEVELS:
+        before, after = pattern[: cuts[0]], _alternatives(pattern[cuts[-1] + 1 :], level)
+        for start, end in pairwise(cuts):
+            for middle in _alternatives(pattern[start + 1 : end], level):
+                found.extend(before + middle + rest for rest in after)
+    if not found or len(found) > _MOST_ALTERNATIVES:
         from morph_tasks.errors import Refusal
 
         raise Refusal(
@@ -103,7 +108,7 @@ def _spelled(pattern: str, cuts: list[int]) -> list[str]:
             fix="use `*` or fewer alternatives",
             exit_code=2,
         )
-    return [before + middle + end for middle in middles for end in after]
+    return found
 
 
 def _file_regexes(plain: str) -> list[str]:
@@ -121,21 +126,24 @@ def _reaching_regexes(plain: str) -> list[str]:
         return [_ANY]
     if "**" in names:
         names = names[: names.index("**")]
-        whole = [_path(names) + f"{_BELOW}?"]
+        whole = _path(names) + f"{_BELOW}?"
     else:
-        whole = _covering_regexes(plain)
-    return [*whole, *(_path(names[:count]) for count in range(1, len(names)))]
+        whole = _path(names) + (f"{_BELOW}?" if _is_folder(plain, names) else "")
+    return [whole, *(_path(names[:count]) for count in range(1, len(names)))]
 
 
 def _covering_regexes(plain: str) -> list[str]:
     names = _names(plain)
-    covers = plain.endswith("/")
+    covers = names[-1:] == ["**"] or _is_folder(plain, names)
     while names and names[-1] == "**":
         names.pop()
-        covers = True
     if not names:
         return [_ANY]
-    return [_path(names) + (f"{_BELOW}?" if covers or _is_plain(names[-1]) else "")]
+    return [_path(names) + f"{_BELOW}?"] if covers else []
+
+
+def _is_folder(plain: str, names: list[str]) -> bool:
+    return plain.endswith("/") or not names or _is_plain(names[-1])
 
 
 def _names(plain: str) -> list[str]:

@@ -34,10 +34,10 @@ class Plumbing:
     __slots__ = ("common_dir", "git_dir", "private", "root")
 
     def __init__(self, root: str, git_dir: str) -> None:
-        self.root = root.rstrip("/") or "/"
-        self.git_dir = git_dir
-        self.common_dir = common_dir(git_dir)
-        self.private = f"{git_dir}/morph-spec/fingerprint"
+        self.root = os.path.abspath(root)
+        self.git_dir = os.path.abspath(git_dir)
+        self.common_dir = common_dir(self.git_dir)
+        self.private = f"{self.git_dir}/morph-spec/fingerprint"
 
     def stream(self, *args: str, index: str = "", stdin: bytes = b"") -> Iterator[bytes]:
         """Run git in the tree and yield its stdout; raises ChildError, or Refusal `git-missing`."""
@@ -74,11 +74,14 @@ class Plumbing:
     def entries(self, commit: str, paths: Iterable[bytes]) -> dict[bytes, Entry]:
         """Return the entries that a commit has at these very paths; raises ChildError when it is gone."""
         found: dict[bytes, Entry] = {}
-        asked = [os.fsdecode(path) for path in paths]
+        wanted = set(paths)
+        asked = [os.fsdecode(path) for path in wanted]
         for start in range(0, len(asked), _ARGUMENTS_AT_ONCE):
             some = asked[start : start + _ARGUMENTS_AT_ONCE]
             listed = ("--literal-pathspecs", "ls-tree", "-z", "--full-tree", commit, "--", *some)
-            found.update((path, entry) for entry, path in tree_entries(self.fields(*listed)) if entry[0] != _TREE)
+            for entry, path in tree_entries(self.fields(*listed)):
+                if path in wanted and entry[0] != _TREE:  # a folder brings along what lies beside what was asked
+                    found[path] = entry
         return found
 
     def unusable(self, error: OSError) -> Refusal:
@@ -146,6 +149,6 @@ def common_dir(git_dir: str) -> str:
     """Return the git directory that all work trees of the repository share."""
     try:
         with open(f"{git_dir}/commondir", encoding="utf-8", errors="surrogateescape") as file:
-            return os.path.normpath(os.path.join(git_dir, file.read().strip()))
+            return os.path.normpath(os.path.join(git_dir, file.read().rstrip("\r\n")))
     except OSError:
         return git_dir

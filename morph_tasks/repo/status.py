@@ -76,12 +76,12 @@ def _read_changes(changes: dict[bytes, Change], field: bytes, fields: Iterator[b
 
 
 def _ordinary(about: list[str]) -> Change:
-    _, codes, submodule, head_mode, index_mode, tree_mode, head_oid, index_oid = about
+    _, codes, _, head_mode, index_mode, tree_mode, head_oid, index_oid = about
     change = Change(
         head=None if head_mode == _ABSENT else (head_mode, head_oid),
         here=None if index_mode == _ABSENT else (index_mode, index_oid),
     )
-    change.link = submodule[0] == "S" and codes[1] != "D" and LINK in (index_mode, tree_mode)
+    change.link = tree_mode == LINK
     change.staged = "" if index_mode == _ABSENT else index_oid
     if codes[1] == "D":
         change.here = None

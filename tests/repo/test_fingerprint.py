@@ -75,6 +75,28 @@ def _rename_conflict(tree: Tree) -> None:
     tree.git("merge", "other", ok=(1,))
 
 
+def _deletion_conflict(tree: Tree) -> None:
+    tree.git("checkout", "-q", "-b", "other")
+    tree.remove("b/z.py")
+    tree.write("a/x.py", "theirs\n")
+    tree.commit()
+    tree.git("checkout", "-q", "-")
+    tree.write("b/z.py", "ours\n")
+    tree.remove("a/x.py")
+    tree.commit()
+    tree.git("merge", "other", ok=(1,))
+
+
+def _addition_conflict(tree: Tree) -> None:
+    tree.git("checkout", "-q", "-b", "other")
+    tree.write("b/new.py", "theirs\n")
+    tree.commit()
+    tree.git("checkout", "-q", "-")
+    tree.write("b/new.py", "ours\n", executable=True)
+    tree.commit()
+    tree.git("merge", "other", ok=(1,))
+
+
 _EDIT = _write("a/x.py", "9\n")
 _NEW = _write("b/new.py", "n\n")
 
@@ -115,6 +137,9 @@ SAME: dict[str, tuple[Step, Step]] = {
         _all(_conflict, _git("merge", "--abort"), lambda tree: tree.sum()),
         _all(_git("merge", "other", ok=(1,)), lambda tree: tree.sum(), _git("merge", "--abort")),
     ),
+    "a branch without a past is begun": (_EDIT, _git("checkout", "-q", "--orphan", "fresh")),
+    "a conflict over a deletion is resolved": (_deletion_conflict, _commit),
+    "a conflict over two new files is resolved": (_addition_conflict, _commit),
     "a conflict over a rename is resolved": (_rename_conflict, _all(_git("add", "-A"), _commit)),
     "a folder becomes a file, committed": (
         lambda tree: [tree.remove("b/z.py"), tree.path("b").rmdir(), tree.write("b", "now a file")],
@@ -265,7 +290,8 @@ def test_the_sum_does_not_depend_on_the_place_or_the_history(tree: Tree, make_tr
 def _assert_commit_and_dirty_paths_are_the_content(tree: Tree) -> None:
     state = tree.state()
     found: dict[bytes, tuple[str, str]] = {}
-    for line in os.fsencode(tree.git("ls-tree", "-rz", "HEAD")).split(b"\0"):
+    listed = tree.git("ls-tree", "-rz", "HEAD") if state.head else ""
+    for line in os.fsencode(listed).split(b"\0"):
         about, _, path = line.partition(b"\t")
         if path and not path.startswith(b".morph/"):
             mode, _, oid = about.decode().split()

@@ -200,6 +200,7 @@ def test_links_as_files_where_the_file_system_has_none(tree: Tree) -> None:
         {"status.renames": "copies", "diff.renames": "copies"},
         {"status.branch": "false", "status.showStash": "true", "status.aheadBehind": "true"},
         {"core.untrackedCache": "false", "core.preloadIndex": "false"},
+        {"core.untrackedCache": "true"},
         {"core.fsmonitor": "true"},
         {"core.trustctime": "false", "core.checkStat": "minimal"},
         {"core.ignoreStat": "true"},
@@ -343,6 +344,40 @@ def test_repository_nested_in_a_nested_one(tree: Tree) -> None:
     before = tree.sum()
     inner.write("g", "2\n")
     assert tree.sum() != before
+
+
+def test_a_file_in_place_of_a_nested_repository_and_back(tree: Tree, tmp_path: Path) -> None:
+    nested = _nested(tree)
+    nested.write("f", "1\n")
+    nested.commit()
+    tree.git("-c", "advice.addEmbeddedRepo=false", "add", "sub")
+    tree.git("commit", "-q", "-m", "link")
+    linked = tree.sum()
+
+    nested.root.rename(tmp_path / "aside")
+    tree.write("sub", "now a file")
+    file = tree.state()
+    assert file.dirty == {b"sub": ("100644", blob_id(b"now a file", 40))}
+    tree.commit()
+    assert tree.sum() == file.sum
+
+    tree.remove("sub")
+    (tmp_path / "aside").rename(nested.root)
+    assert tree.sum() == linked
+    tree.git("-c", "advice.addEmbeddedRepo=false", "add", "-A")
+    assert tree.sum() == linked
+
+
+def test_relative_paths(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree.write("a/x.py", "9\n")
+    state = tree.state()
+
+    monkeypatch.chdir(tree.root)
+    assert tree_state(".", ".git") == state
+    monkeypatch.chdir(tree.root.parent)
+    assert tree_state("tree/", "tree/.git/") == state
+    monkeypatch.chdir(tree.root / "a")
+    assert tree_state("..", "../.git") == state
 
 
 def _submodule(tree: Tree, make_tree: Callable[..., Tree]) -> Tree:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -121,6 +122,17 @@ def test_a_lock_that_a_killed_git_left_goes(tree: Tree) -> None:
     tree.sum()
 
     assert not lock.exists()
+
+
+def test_the_copy_is_as_old_as_the_look_that_filled_it(tree: Tree) -> None:
+    """Dated by its end, git would trust what changed while it looked, up to a whole second."""
+    for _ in range(2):
+        tree.git("status")
+        started = time.time_ns()
+        tree.write("b/new.py", "1")
+        tree.sum()
+        assert _private_index(tree).stat().st_mtime_ns < started
+        tree.remove("b/new.py")
 
 
 def test_corrupt_real_index_is_refused(tree: Tree) -> None:
