@@ -1,15 +1,19 @@
-"""Write the tables of docs/index.md that come from the models; `--check` only says whether they are current."""
+"""Write the parts of the documentation that come from the code; `--check` only says whether they are current."""
 
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from morph_tasks.model.config import Config
+import click
 
-PAGE = Path(__file__).resolve().parents[1] / "docs/index.md"
-BEGIN, END = "<!-- configuration: begin -->", "<!-- configuration: end -->"
+from morph_tasks.cli.main import COMMANDS, cli
+from morph_tasks.model.config import Config
+from morph_tasks.verify.reasons import REASONS
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
 def configuration() -> str:
@@ -24,22 +28,68 @@ def configuration() -> str:
     return "\n\n".join(f"### {title}\n\n{_table(part)}" for title, part in parts)
 
 
+def reasons() -> str:
+    """Return the table of reason codes."""
+    return "\n".join(
+        ["| reason | means |", "| --- | --- |", *(f"| `{code}` | {text} |" for code, text in REASONS.items())]
+    )
+
+
+def commands() -> str:
+    """Return a section for every command: what it does, how it is called, its options."""
+    context = click.Context(cli, info_name="morph-spec")
+    return "\n\n".join(_command(name, context) for name in COMMANDS)
+
+
+def _command(name: str, context: click.Context) -> str:
+    module, _, attribute = COMMANDS[name][0].partition(":")
+    command = getattr(import_module(module), attribute)
+    if isinstance(command, click.Group):
+        inner = click.Context(command, info_name=name, parent=context)
+        return "\n\n".join(_section(command.commands[sub], inner, sub) for sub in command.commands)
+    return _section(command, context, name)
+
+
+def _section(command: click.Command, parent: click.Context, name: str) -> str:
+    context = click.Context(command, info_name=name, parent=parent)
+    usage = " ".join(command.collect_usage_pieces(context))
+    lines = [f"## {context.command_path}", "", _prose(command.help or ""), "", f"`{context.command_path} {usage}`", ""]
+    records = [option.get_help_record(context) for option in command.params if isinstance(option, click.Option)]
+    rows = [record for record in records if record]
+    if rows:
+        lines += ["| option | meaning |", "| --- | --- |"]
+        lines += [f"| `{_cell(names)}` | {_cell(text)} |" for names, text in rows]
+    return "\n".join([*lines, "", _prose(command.epilog or "")]).rstrip()
+
+
+def _prose(text: str) -> str:
+    """Return help text as Markdown; a paragraph that keeps its line breaks becomes a code block."""
+    parts = []
+    for part in text.replace("\r", "").split("\n\n"):
+        if part.startswith("\b"):
+            parts.append("```text\n" + part.removeprefix("\b").strip("\n") + "\n```")
+        elif part.strip():
+            parts.append(" ".join(part.split()))
+    return "\n\n".join(parts)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
 def _table(part: dict[str, Any]) -> str:
     required = set(part.get("required", []))
     lines = ["| key | type | default | meaning |", "| --- | --- | --- | --- |"]
     for key, value in part["properties"].items():
         default = "required" if key in required else _default(value.get("default"))
-        meaning = value.get("description", "").replace("|", "\\|")
-        lines.append(f"| `{key}` | {_type(value)} | {default} | {meaning} |")
+        lines.append(f"| `{key}` | {_type(value)} | {default} | {_cell(value.get('description', ''))} |")
     return "\n".join(lines)
 
 
 def _default(value: Any) -> str:
-    return (
-        ""
-        if value is None or isinstance(value, list | dict)
-        else f"`{value!r}`".replace("False", "false").replace("'", '"')
-    )
+    if value is None or isinstance(value, list | dict):
+        return ""
+    return f"`{value!r}`".replace("False", "false").replace("'", '"')
 
 
 def _type(value: dict[str, Any]) -> str:
@@ -59,15 +109,34 @@ def _type(value: dict[str, Any]) -> str:
     )
 
 
+# page: {name of the marked part: what makes it}
+PAGES = {
+    "index.md": {"configuration": configuration},
+    "evidence.md": {"reasons": reasons},
+    "commands.md": {"commands": commands},
+}
+
+
+def current(page: str) -> str:
+    """Return a page with its generated parts made anew."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    for name, make in PAGES[page].items():
+        begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+        before, rest = text.split(begin)
+        _, after = rest.split(end)
+        text = f"{before}{begin}\n\n{make()}\n\n{end}{after}"
+    return text
+
+
 def main(arguments: list[str]) -> int:
-    text = PAGE.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
-    wanted = f"{before}{BEGIN}\n\n{configuration()}\n\n{END}{after}"
-    if arguments == ["--check"]:
-        return 0 if text == wanted else 1
-    PAGE.write_text(wanted, encoding="utf-8")
-    return 0
+    """Write what drifted, or with `--check` name it and return 1."""
+    drifted = [page for page in PAGES if (DOCS / page).read_text(encoding="utf-8") != current(page)]
+    for page in drifted:
+        if "--check" in arguments:
+            print(f"docs/{page} is behind the code")
+        else:
+            (DOCS / page).write_text(current(page), encoding="utf-8")
+    return 1 if drifted and "--check" in arguments else 0
 
 
 if __name__ == "__main__":

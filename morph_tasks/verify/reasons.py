@@ -1,0 +1,27 @@
+"""The reason codes of nodes: stable names for why a node is not simply green. The documentation prints this table."""
+
+REASONS = {
+    "build-failed": "what the runner builds before it tests did not build",
+    "command-not-executable": "the shell found the command and may not run it (exit code 126)",
+    "command-not-found": "the shell did not find the command (exit code 127)",
+    "compose-missing": "the project declares docker and has no compose file",
+    "count-drop": "fewer tests ran than `expectedCount`",
+    "exit-code": "the command ended with an exit code that is not 0",
+    "flaky-in-runner": "the runner itself passed a test only after a failure",
+    "incomplete": "the output ends before the run does",
+    "inconsistent-exit": "the output and the exit code disagree",
+    "inputs-changed": "the inputs changed while the node ran, or after it was measured",
+    "interrupted": "the run was broken off",
+    "invalid-test-node": "the declaration is wrong: an id twice, a folder that is missing or outside, a field that excludes another",
+    "no-evidence": "nothing was measured",
+    "no-tests": "a known runner executed no test",
+    "not-ended": "the command was ended by us",
+    "passed-on-retry": "a pass after a failure on the same inputs",
+    "report-unreadable": "the JUnit report is missing, older than the run, or torn",
+    "signal": "a signal ended the command",
+    "suite-failed": "a suite did not load, so its tests are missing from the counts",
+    "tests-failed": "at least one test failed",
+    "timeout": "the node took longer than its ceiling; nothing of it is left running",
+    "unhandled-error": "an error outside of any test",
+    "usage-error": "the runner refused its arguments",
+}
