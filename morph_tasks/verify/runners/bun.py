@@ -60,7 +60,7 @@ def _read_log(log: Log, output: Output) -> Found:
     starts = [Start(line.at, weak=True) for line in lines if _BEGIN.match(line.text)]
     ends = [End(line.at, block) for line in lines if (block := _block(log, line))]
     paired = pair(starts, ends, output.calls)
-    notes = [line.text for line in log.scan(*_A_NOTES)]
+    notes = [line.text for line in log.notes(*_A_NOTES)]
     bailed = next((note for note in notes if note.startswith("Bailed out after")), "")
     empty = any(_EMPTY.match(note) for note in notes)
     # After `--bail` the last line stands without counts above it.

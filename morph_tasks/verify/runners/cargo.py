@@ -52,7 +52,7 @@ def read(output: Output) -> Found:
 
 def _read_log(log: Log, output: Output) -> Found:
     lines = log.scan(*_A_LINES)
-    notes = [line.text for line in log.scan(*_A_NOTES)]
+    notes = [line.text for line in log.notes(*_A_NOTES)]
     summaries = [hit for line in lines if (hit := _SUMMARY.match(line.text))]
     if summaries:
         return _nextest(summaries, lines[-1].at)

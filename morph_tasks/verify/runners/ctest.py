@@ -26,10 +26,8 @@ _LIST_SIZE = 1 << 20
 _A_LINES = (
     re.compile(rb"% tests passed, "),
     re.compile(rb"Test project "),
-    re.compile(rb"No tests were found"),
-    re.compile(rb"No test configuration file found"),
-    re.compile(rb"CMake Error"),
 )
+_A_NOTES = (re.compile(rb"No tests were found"), re.compile(rb"No test configuration file found"))
 _A_RESULT = re.compile(rb"Test {1,6}#\d")
 
 
@@ -49,8 +47,9 @@ def _read_log(log: Log, output: Output) -> Found:
     starts = [Start(line.at, weak=True) for line in lines if _BEGIN.match(line.text)]
     ends = [End(line.at, footer) for line in lines if (footer := _footer(log, line))]
     paired = pair(starts, ends, output.calls)
-    empty = any(line.text.startswith("No tests were found") for line in lines)
-    unset = any(line.text.startswith("No test configuration file found") for line in lines)
+    notes = [line.text for line in log.notes(*_A_NOTES)]
+    empty = any(note.startswith("No tests were found") for note in notes)
+    unset = any(note.startswith("No test configuration file found") for note in notes)
     if not paired.ends:
         return Found(
             evidence=2 if starts or empty else 1 if unset else 0,
@@ -93,7 +92,7 @@ def _passed_later(log: Log) -> list[str]:
     """Return the tests that failed and passed in one run (`--repeat until-pass`)."""
     failed: set[str] = set()
     again: list[str] = []
-    for line in log.scan(_A_RESULT):
+    for line in log.notes(_A_RESULT):
         if hit := _RESULT.match(line.text):
             if hit[2] in ("Failed", "Timeout", "Exception"):
                 failed.add(hit[1])

@@ -55,7 +55,7 @@ def _read_log(log: Log, output: Output) -> Found:
     own = [(line, footer) for line, footer in footers if footer.rank == best]
     paired = pair((), [End(line.at, footer) for line, footer in own], output.calls, bare="all")
     running = [line.at for line in lines if _RUNNING.match(line.text)]
-    notes = [line.text.strip() for line in log.scan(*_A_NOTES)]
+    notes = [line.text.strip() for line in log.notes(*_A_NOTES)]
     if not paired.ends:
         empty = any("No test modules found" in note for note in notes)
         broken = next((note for note in notes if "Type checking" in note or "Module not found" in note), "")

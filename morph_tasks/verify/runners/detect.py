@@ -9,7 +9,10 @@ from morph_tasks.verify.runners.model import Found, Output
 from morph_tasks.verify.runners.table import RUNNERS
 from morph_tasks.verify.runners.text import Log
 
-_HEAD, _TAIL = 1 << 18, 1 << 20
+_HEAD, _TAIL = 1 << 16, 1 << 18
+_STEPS = 3
+# Its list of failures, of any length, comes after its summary.
+_SUMMARY_FIRST = "mocha"
 
 
 def detect(output: Output) -> str | None:
@@ -17,9 +20,12 @@ def detect(output: Output) -> str | None:
     for part in _samples(output):
         found = {name: runner.read(part) for name, runner in RUNNERS.items() if name != "none"}
         best = max(found, key=lambda name: _weight(found[name]))
-        if found[best].evidence:
+        if found[best].evidence == _SUMMARY or (found[best].evidence and part is output):
             return best
-    return None
+    return _SUMMARY_FIRST if RUNNERS[_SUMMARY_FIRST].read(output).evidence == _SUMMARY else None
+
+
+_SUMMARY = 3
 
 
 def _weight(found: Found) -> tuple[int, bool, int, int]:
@@ -27,14 +33,17 @@ def _weight(found: Found) -> tuple[int, bool, int, int]:
 
 
 def _samples(output: Output) -> Iterator[Output]:
-    """Yield both ends of long logs first: summaries stand there, and every runner has to look."""
-    if any(log.size > 2 * (_HEAD + _TAIL) for log in output.logs):
-        yield replace(output, logs=tuple(_ends(log) for log in output.logs))
-    yield output
+    """Yield growing ends of the logs, the whole of short ones: summaries stand there, and every runner has to look."""
+    for step in range(_STEPS):
+        head, tail = _HEAD << 2 * step, _TAIL << 2 * step
+        if all(log.size <= head + tail for log in output.logs):
+            yield output
+            return
+        yield replace(output, logs=tuple(_ends(log, head, tail) for log in output.logs))
 
 
-def _ends(log: Log) -> Log:
-    if log.size <= 2 * (_HEAD + _TAIL):
+def _ends(log: Log, head: int, tail: int) -> Log:
+    if log.size <= head + tail:
         return log
-    tail = log.read(log.size - _TAIL, log.size)
-    return Log(log.read(0, _HEAD) + b"\n" + tail[tail.find(b"\n") + 1 :])
+    last = log.read(log.size - tail, log.size)
+    return Log(log.read(0, head) + b"\n" + last[last.find(b"\n") + 1 :])

@@ -98,7 +98,7 @@ def read(output: Output) -> Found:
 def _read_log(log: Log, output: Output) -> Found:
     lines = log.scan(*_A_LINES)
     parts = _believed([(line, part) for line in lines if (part := _part(log, line))])
-    notes = [line.text.strip() for line in log.scan(*_A_NOTES)]
+    notes = [line.text.strip() for line in log.notes(*_A_NOTES)]
     empty = any(_EMPTY.match(note) for note in notes)
     aborted = next((note for note in notes if _ABORTED.search(note)), "")
     if any(re.match(r"^Test run summary: (?:Aborted|Anulad)", note) for note in notes):

@@ -32,21 +32,25 @@ _A_PACKAGES = (
     re.compile(rb"ok {1,6}\t"),
     re.compile(rb"FAIL\t"),
     re.compile(rb"\t\[no test files\]"),
-    re.compile(rb"panic: "),
     re.compile(rb"DONE \d"),
-    re.compile(rb"signal: killed"),
-    re.compile(rb"provided but not defined|no Go files in"),
+)
+_A_NOTES = (
+    re.compile(rb"panic: "),
+    re.compile(rb"provided but not defined"),
+    re.compile(rb"no Go files in"),
     re.compile(rb"go: (?:cannot|no pack|warn|go\.mod)"),
     re.compile(rb"directory not found"),
 )
 _A_RESULT = re.compile(rb"--- (?:PASS|FAIL|SKIP): ")
+# Results stand at the left margin, those of subtests behind steps of four blanks.
 _RAW = {
-    word: re.compile(rb"(?m:^)(?: {4})*--- " + word.encode() + rb": [^\n]{1,500} \(\d+\.\d+s\)\r?(?=\n|\Z)")
+    word: [re.compile(margin + b"--- " + word.encode() + rb": [^\n]{1,300}\(\d") for margin in (rb"\n", rb"    ")]
     for word in ("PASS", "FAIL", "SKIP")
 }
 _A_RUN = re.compile(rb"=== RUN ")
 _EVENT = re.compile(rb'"Action":"(pass|fail|skip|build-fail)"([^\n]{0,2000})')
 _JSON = re.compile(rb'\{"(?:Time|ImportPath|Action)":"[^\n]{0,400}"Action":"(?:start|run|output|pass|fail|skip|build-)')
+_HEAD = 1 << 16
 _PACKAGES = ("ok", "cached", "failed", "build_failed", "no_test_files", "no_tests_to_run")
 
 
@@ -65,7 +69,7 @@ def read(output: Output) -> Found:
 
 
 def _read_log(log: Log, output: Output) -> Found:
-    if log.find(_JSON) is not None:
+    if log.find(_JSON, end=_HEAD) is not None:
         return _json(log)
     running = _last(log, _A_RUN)
     seen = _packages(log, verbose=running is not None)
@@ -92,15 +96,14 @@ def _packages(log: Log, *, verbose: bool) -> _Seen:
             seen.packages["build_failed" if hit[2] else "failed"] += 1
         elif _NO_FILES.match(text):
             seen.packages["no_test_files"] += 1
-        elif text.startswith("panic: "):
-            seen.panics.append(text)
         elif hit := _DONE.match(text):
             seen.done = hit
-        elif _USAGE.match(text):
-            seen.usage = seen.usage or text
         else:
             continue
         seen.last = line.at
+    notes = [line.text for line in log.notes(*_A_NOTES)]
+    seen.panics = [note for note in notes if note.startswith("panic: ")]
+    seen.usage = next((note for note in notes if _USAGE.match(note)), "")
     return seen
 
 
@@ -111,7 +114,7 @@ def _closed(log: Log, line: Line) -> bool:
 
 def _results(log: Log) -> dict[str, int]:
     if not log.prefix:
-        return {word: log.tally(pattern) for word, pattern in _RAW.items()}
+        return {word: sum(log.tally(pattern) for pattern in patterns) for word, patterns in _RAW.items()}
     found = {"PASS": 0, "FAIL": 0, "SKIP": 0}
     for line in log.walk(_A_RESULT):
         if hit := _RESULT.match(line.text):

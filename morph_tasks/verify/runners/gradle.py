@@ -29,6 +29,8 @@ _A_LINES = (
     re.compile(rb"BUILD (?:SUCCESSFUL|FAILED)"),
     re.compile(rb"> Task :"),
     re.compile(rb"Result[^\n]{0,20} \(\d"),
+)
+_A_NOTES = (
     re.compile(rb"No tests found for given includes"),
     re.compile(rb"Execution failed for task "),
     re.compile(rb"Process 'Gradle Test Executor"),
@@ -43,7 +45,7 @@ def read(output: Output) -> Found:
 
 def _read_log(log: Log, output: Output) -> Found:
     lines = log.scan(*_A_LINES)
-    texts = [line.text for line in lines]
+    texts = [line.text for line in [*lines, *log.notes(*_A_NOTES)]]
     built = [text for text in texts if text.startswith("BUILD ")]
     tasks = [hit for text in texts if (hit := _TASK.match(text))]
     executed = [

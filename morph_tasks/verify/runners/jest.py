@@ -30,7 +30,7 @@ _A_NOTES = (
     re.compile(rb"Test suite failed to run"),
     re.compile(rb"Jest: [^\n]{0,200}coverage threshold"),
     re.compile(rb"Test run was interrupted"),
-    re.compile(rb"Validation Error:|Validation Error"),
+    re.compile(rb"Validation Error"),
     re.compile(rb"Unrecognized (?:CLI|option)"),
     re.compile(rb"Jest did not exit one second"),
     re.compile(rb"A worker process has failed to exit"),
@@ -53,10 +53,10 @@ def read(output: Output) -> Found:
 
 
 def _read_log(log: Log, output: Output) -> Found:
-    lines = log.scan(_A_TESTS, _A_EMPTY)
+    lines = log.scan(_A_TESTS)
     blocks = [block for line in lines if (block := _block(log, line))]
-    notes = [line.text.strip() for line in log.scan(*_A_NOTES)]
-    empty = any(line.text.startswith("No tests found, exiting") for line in lines)
+    notes = [line.text.strip() for line in log.notes(*_A_NOTES)]
+    empty = any(line.text.startswith("No tests found, exiting") for line in log.notes(_A_EMPTY))
     report = (
         read_json(log, "numFailedTestSuites") if max((block.rank for block in blocks), default=0) < _WHOLE else None
     )

@@ -25,7 +25,6 @@ _A_NOTES = (
     re.compile(rb"Uncaught "),
     re.compile(rb"An error was thrown in afterAll"),
     re.compile(rb"Coverage for [^\n]{1,80} does not meet"),
-    re.compile(rb"No captured browser|Cannot start "),
     re.compile(rb"Cannot start "),
     re.compile(rb"error TS\d"),
 )
@@ -60,7 +59,7 @@ def _read_log(log: Log, output: Output) -> Found:
             if known and known.finished() and now.done < known.done:
                 ended.append(known)
             current[name] = now
-    notes = [line.text.strip() for line in log.scan(*_A_NOTES)]
+    notes = [line.text.strip() for line in log.notes(*_A_NOTES)]
     if not current:
         broken = next((note for note in notes if "error TS" in note or "Cannot start" in note), "")
         return Found(1 if broken else 0, problem="build-failed" if "error TS" in broken else None, detail=broken[:200])

@@ -44,7 +44,7 @@ def read(output: Output) -> Found:
 
 def _read_log(log: Log, output: Output) -> Found:
     blocks = [(line, block) for line in log.scan(_A_PASSING) if (block := _block(log, line))]
-    notes = [line.text for line in log.scan(*_A_NOTES)]
+    notes = [line.text for line in log.notes(*_A_NOTES)]
     empty = any(note.lstrip("✖ ").startswith("Error: No test files found") for note in notes)
     broken = next((note.strip() for note in notes if _BROKEN.match(note)), "")
     best = max((block.rank for _, block in blocks), default=0)

@@ -49,9 +49,9 @@ def read_log(log: Log, output: Output) -> Found:
     best = max((block.rank for _, block in blocks), default=0)
     ends = [End(line.at, block) for line, block in blocks if block.rank == best]
     paired = pair(starts, ends, output.calls, bare="all")
-    bailed = any(line.text.startswith("Bail out!") for line in log.scan(_A_BAIL))
+    bailed = any(line.text.startswith("Bail out!") for line in log.notes(_A_BAIL))
     if not paired.ends:
-        missing = [line.text for line in log.scan(_A_MISSING) if line.text.startswith("Could not find '")]
+        missing = [line.text for line in log.notes(_A_MISSING) if line.text.startswith("Could not find '")]
         return Found(
             evidence=2 if starts else 1 if missing else 0,
             complete=not starts,

@@ -31,13 +31,12 @@ _NAMES = {"errors": "errors", "failures": "failed"}
 
 _A_LINES = (
     re.compile(rb"OK \(\d"),
-    re.compile(rb"Tests: {1,8}[^\n]{0,12}\d"),
+    re.compile(rb"Tests: \d"),
+    re.compile(rb"Tests:[^\n]{1,200}\(\d{1,7} assertion"),
     re.compile(rb"No tests executed!"),
     re.compile(rb"by Sebastian Bergmann"),
-    re.compile(rb"PHP Fatal error: |Fatal error: "),
-    re.compile(rb"Fatal error: "),
-    re.compile(rb"Code coverage below"),
 )
+_A_NOTES = (re.compile(rb"Fatal error: "), re.compile(rb"Code coverage below"))
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,8 @@ def _read_log(log: Log, output: Output) -> Found:
     best = max((footer.rank for _, footer in footers), default=0)
     ends = [End(line.at, footer) for line, footer in footers if footer.rank == best or not footer.counts]
     paired = pair(starts, ends, output.calls, bare="all")
-    fatal = next((line.text for line in lines if re.match(r"^(?:PHP )?Fatal error: ", line.text)), "")
+    notes = [line.text for line in log.notes(*_A_NOTES)]
+    fatal = next((note for note in notes if re.match(r"^(?:PHP )?Fatal error: ", note)), "")
     if not paired.ends:
         refused = (
             next((near.text for near in log.after(lines[-1], 4) if _REFUSED.match(near.text)), "") if starts else ""
@@ -74,7 +74,7 @@ def _read_log(log: Log, output: Output) -> Found:
     executed = counts["passed"] + red
     problem, detail = None, ""
     if output.exit_code not in (0, None) and not red and executed:
-        if any("Code coverage below" in line.text for line in lines):
+        if any("Code coverage below" in note for note in notes):
             problem = "coverage-threshold"
         elif any(footer.issues for footer in paired.ends):
             problem, detail = "issues-refused", "the configuration treats skips, risky tests or warnings as failures"

@@ -27,11 +27,8 @@ _A_LINES = (
     re.compile(rb"Running [^\n]{1,20} test"),
     re.compile(rb"  \d{1,7} (?:failed|interrupted|flaky|skipped|did not run|passed|errors? w)"),
     re.compile(rb"Total: \d{1,7} tests? in "),
-    re.compile(rb"No tests found"),
-    re.compile(rb"Error: "),
-    re.compile(rb"Timed out waiting"),
-    re.compile(rb"error: unknown option"),
 )
+_A_NOTES = (re.compile(rb"Error: "), re.compile(rb"error: unknown option"))
 
 
 @dataclass
@@ -54,7 +51,7 @@ def _read_log(log: Log, output: Output) -> Found:
     starts = [Start(line.at, int(hit[1])) for line in lines if (hit := _RUNNING.match(line.text))]
     ends = [End(footer.at, footer, footer.size()) for footer in _footers(lines, {start.at for start in starts})]
     paired = pair(starts, ends, output.calls, bare="last")
-    errors = [line.text for line in lines if re.match(r"^(?:\w*Error|error): ", line.text)]
+    errors = [line.text for line in log.notes(*_A_NOTES) if re.match(r"^(?:\w*Error|error): ", line.text)]
     if not paired.ends:
         return _without_footer(log, lines, errors, started=bool(starts), red=output.exit_code not in (0, None))
     counts = {"passed": 0, "failed": 0, "skipped": 0, "flaky": 0}
@@ -107,7 +104,7 @@ def _problem(counts: dict[str, int], errors: list[str]) -> tuple[str | None, str
 def _without_footer(log: Log, lines: Sequence[Line], errors: list[str], *, started: bool, red: bool) -> Found:
     if report := _json(log):
         return report
-    none_found = any(line.text.startswith(("Error: No tests found", "No tests found")) for line in lines)
+    none_found = any(text.startswith("Error: No tests found") for text in errors)
     broken = next((text for text in errors if not text.startswith("Error: No tests found")), "")
     if listed := next((hit for line in reversed(lines) if (hit := _LISTED.match(line.text))), None):
         counts = {"passed": 0, "failed": 0, "skipped": 0, "total": int(listed[1])}

@@ -41,7 +41,7 @@ def read(output: Output) -> Found:
 
 def _read_log(log: Log, output: Output) -> Found:
     footers = [(line, hit) for line in log.scan(_A_FOOTER) if (hit := _FOOTER.match(line.text))]
-    notes = [line.text for line in log.scan(*_A_NOTES)]
+    notes = [line.text for line in log.notes(*_A_NOTES)]
     # RSpec writes its footer right below `Finished in …`; a test that prints the same words does not.
     own = [
         (line, hit)

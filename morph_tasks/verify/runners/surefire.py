@@ -31,11 +31,9 @@ _A_NOTES = (
     re.compile(rb"Tests are skipped"),
     re.compile(rb"BUILD (?:SUCCESS|FAILURE|ERROR)"),
     re.compile(rb"COMPILATION ERROR"),
-    re.compile(rb"terminated without properly saying goodbye|The forked VM terminated"),
     re.compile(rb"The forked VM terminated"),
     re.compile(rb"There was a timeout or other error in the fork"),
     re.compile(rb"Coverage checks have not been met"),
-    re.compile(rb"Unknown lifecycle phase|Could not (?:find|resolve)|Non-resolvable"),
 )
 
 
@@ -52,7 +50,7 @@ def read(output: Output) -> Found:
 
 def _read_log(log: Log, output: Output) -> Found:
     lines = log.scan(*_A_LINES)
-    notes = [line.text.strip() for line in log.scan(*_A_NOTES)]
+    notes = [line.text.strip() for line in log.notes(*_A_NOTES)]
     found = [(line, total) for line in lines if (total := _total(log, line))]
     best = max((total.rank for _, total in found), default=0)
     own = [(line, total) for line, total in found if total.rank == best]

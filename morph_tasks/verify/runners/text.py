@@ -14,6 +14,9 @@ CHUNK = 1 << 22
 LONGEST = 4096
 # Only the newest hits of an anchor are kept: a summary is nearer to the end than the noise that looks like one.
 KEPT = 20_000
+KEPT_OF_PIECE = 4_000
+# Up to this size a log is looked at as a whole for remarks.
+SHORT = 1 << 23
 _AROUND = 1 << 14
 
 # CSI, OSC (titles, links), character sets (`ESC ( B` of cargo), and the two-byte escapes.
@@ -81,38 +84,47 @@ class Log:
         text = strip_codes(raw.decode("utf-8", "replace"))
         return prefixes.cut(text, self.prefix) if self.prefix else text
 
-    def walk(self, *anchors: re.Pattern[bytes], start: int = 0, end: int | None = None) -> Iterator[Line]:
-        """Yield the lines that an anchor hits, in order.
+    def walk(
+        self, *anchors: re.Pattern[bytes], start: int = 0, end: int | None = None, most: int | None = None
+    ) -> Iterator[Line]:
+        """Yield the lines that an anchor hits, in order; of each piece and anchor only the newest `most`.
 
         An anchor begins with a literal, or it is slow, and matches within one line. Lines longer than a summary
         can be are left out.
         """
         for base, chunk, cut in self._chunks(start, self.size if end is None else end):
-            hits: dict[int, int] = {}
+            lines: dict[int, int] = {}
             for anchor in anchors:
-                for hit in anchor.finditer(chunk):
-                    first, last = _bounds(chunk, hit.start())
+                for at in deque((hit.start() for hit in anchor.finditer(chunk)), maxlen=most):
+                    first, last = _bounds(chunk, at)
                     if (first > 0 or not cut) and 0 <= last - first <= LONGEST:
-                        hits[first] = last
-            for first in sorted(hits):
-                yield Line(base + first, base + hits[first], self.clean(chunk[first : hits[first]]))
+                        lines[first] = last
+            for first in sorted(lines):
+                yield Line(base + first, base + lines[first], self.clean(chunk[first : lines[first]]))
 
-    def scan(self, *anchors: re.Pattern[bytes], start: int = 0, end: int | None = None) -> list[Line]:
+    def scan(self, *anchors: re.Pattern[bytes], start: int = 0) -> list[Line]:
         """Return the newest lines that an anchor hits, in order."""
-        return list(deque(self.walk(*anchors, start=start, end=end), maxlen=KEPT))
+        return list(deque(self.walk(*anchors, start=start, most=KEPT_OF_PIECE), maxlen=KEPT))
+
+    def notes(self, *anchors: re.Pattern[bytes]) -> list[Line]:
+        """Return the lines that an anchor hits; of a long log only those near its two ends, where remarks stand."""
+        if self.size <= SHORT:
+            return self.scan(*anchors)
+        head = self.walk(*anchors, end=SHORT >> 3, most=KEPT_OF_PIECE)
+        return [*head, *self.walk(*anchors, start=self.size - (SHORT >> 1), most=KEPT_OF_PIECE)]
 
     def tally(self, pattern: re.Pattern[bytes]) -> int:
-        """Return how often a pattern occurs; it sees raw bytes, and pieces that end at line ends."""
-        return sum(sum(1 for _ in pattern.finditer(chunk)) for _, chunk, _ in self._chunks(0, self.size))
+        """Return how often a pattern occurs in the raw bytes; every line has a newline before it."""
+        return sum(len(pattern.findall(b"\n" + chunk)) for _, chunk, _ in self._chunks(0, self.size))
 
     def matches(self, pattern: re.Pattern[bytes]) -> Iterator[re.Match[bytes]]:
         """Yield the raw hits of a pattern; it sees pieces that end at line ends."""
         for _, chunk, _ in self._chunks(0, self.size):
             yield from pattern.finditer(chunk)
 
-    def find(self, anchor: re.Pattern[bytes]) -> int | None:
+    def find(self, anchor: re.Pattern[bytes], end: int | None = None) -> int | None:
         """Return the offset of the first hit, wherever in a line it is."""
-        for base, chunk, _ in self._chunks(0, self.size):
+        for base, chunk, _ in self._chunks(0, self.size if end is None else min(end, self.size)):
             if hit := anchor.search(chunk):
                 return base + hit.start()
         return None

@@ -12,7 +12,10 @@ from morph_tasks.verify.runners.streams import add, read_streams
 from morph_tasks.verify.runners.text import Line, Log, strip_codes
 
 ALIASES: tuple[str, ...] = ()
-SUMMARY = "the block ` Test Files …` / `      Tests  2 failed | 11 passed (13)` / `     Errors  1 error`, or `--reporter=json`"
+SUMMARY = (
+    "the block ` Test Files …` / `      Tests  2 failed | 11 passed (13)` / `     Errors  1 error`, "
+    "or `--reporter=json`"
+)
 ZERO = "`No test files found`, `no tests`, only skipped"
 EXITS: dict[int, str] = {}
 
@@ -23,15 +26,14 @@ _ERRORS = re.compile(r"^ *(Errors|Type Errors) {1,3}(?:(\d+) errors?|no errors)$
 _LABEL = re.compile(
     r"^ {0,12}(Test Files|Tests|Errors|Type Errors|Start at|Duration|Snapshots|Typecheck|Obsolete|Failed) "
 )
-_BEGIN = re.compile(r"^ ?(?:RUN|DEV) +v\d+\.\d+\.\d+\S*(?: |$)")
+_BEGIN = re.compile(r"^ ?RUN +v\d+\.\d+\.\d+\S*(?: |$)")
 _PART = re.compile(r"(\d+) ([a-z][a-z ]*)")
 
 _A_TESTS = re.compile(rb"Tests [^\n]{0,24}(?:\d[^\n]{0,16} [a-z]|no tests)")
-_A_BEGIN = re.compile(rb"(?:RUN|DEV) [^\n]{0,40}v\d")
+_A_BEGIN = re.compile(rb"RUN [^\n]{0,40}v\d")
 _A_EMPTY = re.compile(rb"No test files found")
 _A_RARE = (
-    re.compile(rb"Unhandled (?:Errors|Rejection|Source Errors)"),
-    re.compile(rb"Unhandled Rejection"),
+    re.compile(rb"Unhandled "),
     re.compile(rb"Startup Error"),
     re.compile(rb"CACError: "),
     re.compile(rb"ERROR: Coverage for "),
@@ -56,13 +58,13 @@ def read(output: Output) -> Found:
 
 
 def _read_log(log: Log, output: Output) -> Found:
-    lines = log.scan(_A_TESTS, _A_BEGIN, _A_EMPTY)
+    lines = log.scan(_A_TESTS, _A_BEGIN)
     starts = [Start(line.at) for line in lines if _BEGIN.match(line.text)]
     blocks = [(line, block) for line in lines if (block := _block(log, line))]
     # A block without its `Test Files` line is only believed when no whole one is there.
     whole = [(line, block) for line, block in blocks if block.files] or blocks
     paired = pair(starts, [End(line.at, block) for line, block in whole], output.calls, bare="all")
-    empty = any(line.text.strip().startswith("No test files found") for line in lines)
+    empty = any(line.text.strip().startswith("No test files found") for line in log.notes(_A_EMPTY))
     report = read_json(log, "numTotalTestSuites") if not any(block.files for _, block in blocks) else None
     if report:
         return report
@@ -117,7 +119,7 @@ def _problem(tests: dict[str, int], files: dict[str, int], errors: int, log: Log
     if files.get("failed", 0) and not tests["failed"]:
         return "suite-failed", f"{files['failed']} test file{'s' if files['failed'] > 1 else ''} could not be run"
     if not tests["failed"]:
-        for line in log.scan(*_A_RARE[:2], _A_RARE[4]):
+        for line in log.notes(*_A_RARE):
             if line.text.startswith("ERROR: Coverage for "):
                 return "coverage-threshold", line.text[7:]
             if re.match(r"^⎯+ ?Unhandled ", line.text):
@@ -126,7 +128,7 @@ def _problem(tests: dict[str, int], files: dict[str, int], errors: int, log: Log
 
 
 def _without_blocks(log: Log, started: bool, empty: bool) -> Found:
-    notes = log.scan(*_A_RARE)
+    notes = log.notes(*_A_RARE)
     texts = [line.text.strip() for line in notes]
     if any(text.startswith("CACError: ") for text in texts):
         return Found(2, problem="usage-error", detail=next(text for text in texts if text.startswith("CACError: ")))
@@ -145,7 +147,7 @@ def _without_blocks(log: Log, started: bool, empty: bool) -> Found:
 
 def _failed_suites(log: Log) -> dict[str, int]:
     """Return how many files could not be loaded, as the heading above their errors says."""
-    hits = [re.match(r"^⎯+ ?Failed Suites (\d+) ?⎯+$", line.text) for line in log.scan(_A_SUITES)]
+    hits = [re.match(r"^⎯+ ?Failed Suites (\d+) ?⎯+$", line.text) for line in log.notes(_A_SUITES)]
     return {"failed_suites": sum(int(hit[1]) for hit in hits if hit)} if any(hits) else {}
 
 
