@@ -82,7 +82,7 @@ def gate_check(
     `given` may hold the two signals only a session can see; other keys are ignored and named. Raises
     Refusal `owner-tree-elsewhere`, `bad-signals` (exit 2), or what reading the feature raises.
     """
-    require_owner_tree(repo, slug, command=command)
+    require_owner_tree(repo, slug, command=command or f"gate-check {slug} {gate}")
     kept, ignored = sort_signals(given or {})
     data = read_feature(repo.root, slug)
     said = evaluate(repo, slug, data, gate, trust=trust or project_trust(repo), given=kept)

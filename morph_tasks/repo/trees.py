@@ -80,7 +80,7 @@ def require_owner_tree(repo: Repo, feature: str, *, command: str = "") -> Path:
     owner = owner_tree(repo, feature)
     if _same(owner, repo.root):
         return repo.root
-    again = f"cd {shlex.quote(str(owner))} && morph-spec {command}".rstrip()
+    again = f"cd {shlex.quote(str(owner))}" + (f" && morph-spec {command}" if command else "")
     if live_owners(repo, feature_branch(feature)):
         code, what = "owner-tree-elsewhere", f"feature {feature!r} belongs to the work tree {owner}, not to this one"
     else:
