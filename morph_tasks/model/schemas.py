@@ -16,6 +16,7 @@ from morph_tasks.repo.files import to_json, write_atomic
 SCHEMAS = {
     "checks.schema.json": "morph_tasks.model.checks:Checks",
     "config.schema.json": "morph_tasks.model.config:Config",
+    "feature.schema.json": "morph_tasks.model.feature:Feature",
 }
 
 
