@@ -12,6 +12,8 @@ from morph_tasks.plan.guide import as_written, help_text
 if TYPE_CHECKING:
     from morph_tasks.plan.check import Report
 
+# A plan can hold signs that would steer a terminal.
+_CONTROL = dict.fromkeys((*range(32), *range(127, 160)), "\ufffd")
 _WHAT = """\
 Check the plan of a feature, .morph/features/<FEATURE>/2-plan/plan.md.
 
@@ -45,8 +47,19 @@ def plan_check(feature: str, drawn: bool, as_json: bool) -> int:
     if drawn:
         return _draw(service.read_report(root, feature), as_json)
     report = service.plan_check(root, feature)
-    say(_payload(report), "\n".join(_lines(report)), as_json)
+    say(_payload(report), "\n".join(report_lines(report)), as_json)
     return 0 if report.ok else 1
+
+
+def report_lines(report: Report) -> list[str]:
+    """Return the findings in the order of the file, then the verdict and the waves."""
+    lines = _findings(report)
+    if not report.ok:
+        count = len(report.errors)
+        return [*lines, f"{count} error{'s' if count > 1 else ''}; checks.json was not written"]
+    plan = report.plan
+    lines.append(f"ok: {len(plan.scenarios)} scenarios, {len(plan.slices)} slices; checks.json is up to date")
+    return lines + [f"wave {number}: {', '.join(wave)}" for number, wave in enumerate(report.waves, 1)]
 
 
 def _draw(report: Report, as_json: bool) -> int:
@@ -76,16 +89,6 @@ def _findings(report: Report) -> list[str]:
     """Return the messages in the order of the file."""
     both = [(one, "error") for one in report.errors] + [(one, "warning") for one in report.warnings]
     return [
-        f"plan.md:{one.place.line}:{one.place.column}: {kind} {one.code}: {one.message}"
+        f"plan.md:{one.place.line}:{one.place.column}: {kind} {one.code}: {one.message}".translate(_CONTROL)
         for one, kind in sorted(both, key=lambda pair: pair[0].place)
     ]
-
-
-def _lines(report: Report) -> list[str]:
-    lines = _findings(report)
-    if not report.ok:
-        count = len(report.errors)
-        return [*lines, f"{count} error{'s' if count > 1 else ''}; checks.json was not written"]
-    plan = report.plan
-    lines.append(f"ok: {len(plan.scenarios)} scenarios, {len(plan.slices)} slices; checks.json is up to date")
-    return lines + [f"wave {number}: {', '.join(wave)}" for number, wave in enumerate(report.waves, 1)]

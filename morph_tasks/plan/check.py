@@ -81,7 +81,7 @@ def _sections(plan: Plan) -> Iterator[Finding]:
 
 def _empty(plan: Plan) -> Iterator[Finding]:
     problem, scenarios, decisions, slices = (plan.named(name) for name in _REQUIRED)
-    if problem and not plan.problem:
+    if problem and not any(speaks(block, plan.lines) for section in problem for block in section.blocks):
         yield Finding("empty-section", problem[0].heading.place, "the section `## Problem` says nothing")
     if scenarios and not plan.scenarios:
         place = scenarios[0].heading.place

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from morph_tasks.plan.inline import CODE, HIDDEN
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from morph_tasks.plan.outline import Block, Span
 
 _BOX = r"[ \t]*(?:\[.?\][ \t]+)?"
-_WORD = r"[^\W\d_](?:[\w \-\u0300-\u036f]{0,38}[\w\u0300-\u036f])?"
+_WORD = r"[^\W\d_](?:[\w \-\u0300-\u036f]{0,38}(?:[^\W_]|[\u0300-\u036f]))?"
 _KEY = re.compile(rf"{_BOX}(?P<mark>[*_`]{{0,3}})(?P<word>{_WORD})(?P=mark)?[ \t]*:(?P=mark)?(?P<gap>[ \t]*)")
 # Signs that look like a bullet and are none: what follows stays part of the paragraph.
 _NO_BULLET = re.compile(r"[ \t\xa0]*(?:[•◦▪‣●·–—*+-]|\d+[.)])[\s\xa0]*")
@@ -62,7 +62,9 @@ class Field:
         found = []
         for part in self.parts:
             prose = _blanked(_ASIDE, part.prose)
-            for word in re.finditer(r"[^\s,;]+", prose):
+            # Several ids may share a code span.
+            text = "".join(one if other == HIDDEN else other for one, other in zip(part.shown, prose, strict=True))
+            for word in re.finditer(r"[^\s,;]+", text):
                 span = part.cut(*word.span())
                 name = span.plain.strip(".:`")
                 if name and not known("joiner", name) and not known("nothing", name):
@@ -90,12 +92,12 @@ def _blanked(pattern: re.Pattern[str], text: str) -> str:
     return pattern.sub(lambda found: " " * len(found[0]), text)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Reading:
     """What a block's lines say: its fields in order, and what is odd about them."""
 
-    fields: list[Field] = field(default_factory=list)
-    warnings: list[Finding] = field(default_factory=list)
+    fields: tuple[Field, ...]
+    warnings: tuple[Finding, ...]
 
     def first(self, key: str) -> Field | None:
         return next((one for one in self.fields if one.key == key), None)
@@ -118,59 +120,69 @@ def read_fields(blocks: Iterable[Block], keys: Collection[str], *, owner: str, t
     return reader.done()
 
 
+@dataclass
+class _Open:
+    """A field whose value may still go on."""
+
+    key: str
+    word: str
+    place: Place
+    depth: int
+    parts: list[Span]
+    items: list[bool]
+
+    def takes(self, span: Span, block: Block, *, first: bool) -> bool:
+        """Tell a wrapped value from text: nested deeper, or in the same paragraph and indented or after a comma."""
+        last = self.parts[-1].shown.rstrip()
+        return block.depth > self.depth or (not first and (span.indented or not last or last.endswith(",")))
+
+
 class _Reader:
-    """Walks the lines of one block. Before: no key yet; after: text came below the keys."""
+    """Walks the lines of one block.
+
+    `begun`: a key was seen. `interrupted`: text came before any key. `ended`: text came below the keys.
+    """
 
     def __init__(self, keys: Collection[str], owner: str, top_only: bool) -> None:
         self.keys, self.owner, self.top_only = keys, owner, top_only
-        self.reading = Reading()
-        self.before, self.after, self.plain_top = True, False, True
+        self.fields: list[Field] = []
+        self.warnings: list[Finding] = []
+        self.begun = self.interrupted = self.ended = False
         self.group = 0
-        self.open: tuple[str, str, Place, int, list[Span], list[bool]] | None = None
+        self.open: _Open | None = None
 
     def done(self) -> Reading:
         self._close()
-        return self.reading
+        return Reading(tuple(self.fields), tuple(self.warnings))
 
     def text_follows(self, block: Block) -> None:
         """Note a block that holds no keys; one inside a list of keys does not end them."""
-        if block.kind == "html" or (block.depth and block.group == self.group):
-            return
-        self._close()
-        self.plain_top = False
-        self.after = self.top_only and not self.before
+        if block.kind != "html" and not (block.depth and block.group == self.group):
+            self._close()
+            self._text()
 
     def read(self, block: Block) -> None:
-        if block.depth and block.group != self.group:
+        """Read the lines of a block of text."""
+        if not block.depth or block.group != self.group:
             self.group = block.group
             self._close()
-        elif not block.depth:
-            self.group = 0
-            self._close()
         for number, span in enumerate(block.spans):
-            self._line(span, block, first=number == 0)
+            if span.shown.strip():  # else a comment
+                self._line(span, block, first=number == 0)
 
     def _line(self, span: Span, block: Block, *, first: bool) -> None:
-        if not span.shown.strip():  # a comment
-            return
-        deeper = self.open is not None and block.depth > self.open[3]
+        deeper = self.open is not None and block.depth > self.open.depth
         found = None if deeper else self._key(span)
         if found:
             self._start(span, block, *found)
-        elif self.open and self._goes_on(span, block, first=first):
-            self.open[4].append(span)
-            self.open[5].append(deeper and first)
+        elif self.open and self.open.takes(span, block, first=first):
+            self.open.parts.append(span)
+            self.open.items.append(deeper and first)
         else:
-            self._odd(span, block, first=first)
-
-    def _goes_on(self, span: Span, block: Block, *, first: bool) -> bool:
-        """Tell a wrapped value from text: nested deeper, or in the same paragraph and indented or after a comma."""
-        assert self.open
-        _, _, _, depth, parts, _ = self.open
-        if block.depth > depth:
-            return True
-        last = parts[-1].shown.rstrip()
-        return not first and (span.indented or not last or last.endswith(","))
+            self._close()
+            self._warn_of_bullet(span)
+            if not (block.depth and self.begun):
+                self._text()
 
     def _key(self, span: Span) -> tuple[re.Match[str], str | None] | None:
         found = _KEY.match(span.shown)
@@ -183,41 +195,34 @@ class _Reader:
         return (found, None) if self.top_only and spaced else None
 
     def _start(self, span: Span, block: Block, found: re.Match[str], key: str | None) -> None:
-        place = span.at(found.start("word"))
-        if self.after or (key is None and not self.plain_top and self.before):
-            if key and self.top_only:
-                self._warn(place, f"`{key}:` below the text of {self.owner} is text: keys come first")
-            self._close()
-            return
-        if block.depth > 1 and self.top_only:
-            return
         self._close()
-        if key is None:
+        word, place = found["word"], span.at(found.start("word"))
+        misplaced = self.ended or (self.top_only and block.depth > 1)
+        if key and misplaced:
+            self._warn(place, f"`{word}:` below the text of {self.owner} is text: keys come first")
+        elif key:
+            self.begun = True
+            self.open = _Open(key, word, place, block.depth, [span.cut(found.end())], [True])
+        elif not misplaced and (self.begun or not self.interrupted):
             names = ", ".join(sorted(self.keys))
-            self._warn(place, f"{self.owner} has no key `{found['word']}`: it is one of {names}")
-            return
-        self.before = False
-        self.open = (key, found["word"], place, block.depth, [span.cut(found.end())], [True])
+            self._warn(place, f"{self.owner} has no key `{word}`: it is one of {names}")
 
-    def _odd(self, span: Span, block: Block, *, first: bool) -> None:
-        self._close()
+    def _warn_of_bullet(self, span: Span) -> None:
         sign = _NO_BULLET.match(span.shown)
         found = _KEY.match(span.shown, sign.end()) if sign else None
         if found and sign and known("key", found["word"]) in self.keys:
-            self._warn(
-                span.at(sign.start()),
-                f"`{span.shown[: found.end()].strip()}` is no list item: write `- {found['word']}:`",
-            )
-        if block.depth and not self.before:
-            return
-        self.plain_top = False
-        self.after = self.top_only and not self.before
+            said = span.shown[: found.end()].strip()
+            self._warn(span.at(sign.start()), f"`{said}` is no list item: write `- {found['word']}:`")
+
+    def _text(self) -> None:
+        self.interrupted = True
+        self.ended = self.top_only and self.begun
 
     def _warn(self, place: Place, message: str) -> None:
-        self.reading.warnings.append(Finding("unknown-key", place, message))
+        self.warnings.append(Finding("unknown-key", place, message))
 
     def _close(self) -> None:
         if self.open:
-            key, word, place, _, parts, items = self.open
-            self.reading.fields.append(Field(key, word, place, tuple(parts), tuple(items)))
+            one = self.open
+            self.fields.append(Field(one.key, one.word, one.place, tuple(one.parts), tuple(one.items)))
         self.open = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from morph_tasks.plan.inline import masked
@@ -64,10 +65,10 @@ def speaks(block: Block, lines: Sequence[str]) -> bool:
 
 def _sections(blocks: list[Block], total: int) -> Iterator[Section]:
     starts = [at for at, block in enumerate(blocks) if block.kind == "heading" and block.level <= 2]
-    for at, following in zip(starts, [*starts[1:], None], strict=True):
+    for at, following in pairwise([*starts, len(blocks)]):
         heading = blocks[at]
         name = known("section", heading.title) if heading.level == 2 else None
-        end = total if following is None else blocks[following].start
+        end = blocks[following].start if following < len(blocks) else total
         yield Section(None if name == "conflicts" else name, heading, tuple(blocks[at + 1 : following]), end)
 
 

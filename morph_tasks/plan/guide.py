@@ -48,33 +48,34 @@ none
 RULES = """\
 Headings and keys may be Portuguese or English, in any case, with or without accents; ids are upper case.
   Problem, Scenarios, Decisions, Slices   ## sections, required (Problema, Cenários, Decisões, Fatias)
-  Conflicts with the record               ### in Decisions, required, `none` is enough (Conflitos com o acervo)
-  Implementation contract                 ## optional (Contrato de implementação); any other section may stand, too
-  Errata                                  ## optional, the last one: the hash of an approved plan leaves it out
+  Conflicts with the record               ### in Decisions, required, even `none` (Conflitos com o acervo)
+  Implementation contract                 ## optional (Contrato de implementação); so is any other section
+  Errata                                  ## optional, the last one; the hash leaves it out
 
 An item is a heading `### C1 — title` (also – - or :); C a scenario, F a slice, ADR-001 a decision.
 Its keys are list items or plain lines; a key given twice is an error, but for reuse.
   scenario  proof (prova)          required: test (teste), e2e, eval, manual
   decision  Scope (Alcance)        feature or project (projeto)
   slice     persona                required: an id of agents.json
-            files (arquivos)       required: 1 to 8 paths from the root of the tree; commas, or a code span each
+            files (arquivos)       required: 1 to 8 paths from the root of the tree, commas or code spans
             covers (cobre)         scenarios; each scenario needs a slice that covers it
             depends (depende)      slices that come first; no circles
             surface (superfície)   one of the surfaces of ui-designer
             standards              names, with commas
-            reuse (reuso)          REUSE, EXTEND or CREATE (REUSAR, ESTENDER, CRIAR), a symbol, ` — why: …`; repeatable
+            reuse (reuso)          REUSE, EXTEND or CREATE (REUSAR, ESTENDER, CRIAR), a symbol, ` — why: …`;
+                                   repeatable
 
-A scenario that speaks of files instead of behaviour (grep, contains the string, no file, file exists, line count,
-**/) says why in its block: `> Why an artefact: …` (Por que artefato). Code spans do not count.
+A scenario that speaks of files instead of behaviour (grep, contains the string, no file, file exists,
+line count, **/) says why in its block: `> Why an artefact: …` (Por que artefato). Code spans do not count.
 
-A plan that changes recorded decisions (.morph/specs/adrs/) has a table in the conflicts; `total` (total) retires a
-decision, `partial` (parcial) narrows it to the scope that remains:
+A plan that changes recorded decisions (.morph/specs/adrs/) has a table in the conflicts; `total` (total)
+retires a decision, `partial` (parcial) narrows it to the scope that remains:
   | ADR           | Change  | Scope          |      (ADR | Mudança | Escopo)
   |---------------|---------|----------------|
   | ADR-007       | total   |                |
   | cart--ADR-003 | partial | the admin only |
 
-Fences, HTML comments and block quotes hold text: no headings, no keys, no tables. At most 1 MiB, UTF-8."""
+Fences, HTML comments and block quotes hold text: no headings, no keys, no tables. UTF-8, 1 MiB at most."""
 
 
 def help_text() -> str:

@@ -103,7 +103,7 @@ def _path(span: Span) -> Word:
         # Not `plain`: `__init__.py` is no emphasis here.
         text = span.shown.strip()
         text = text[2:-2] if text.startswith("**") and text.endswith("**") else text
-    return Word(text, span.place)
+    return Word(text, span.place, span.code is not None)
 
 
 def _standards(reading: Reading) -> tuple[str, ...]:

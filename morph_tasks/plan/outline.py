@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 # A list and its item are two levels. The parser would drop what lies deeper, and the rest of the file with it.
 DEEPEST = 14
+_MOST_QUOTED = 600_000
 
 _OPENING = re.compile(r"[ \t]*#{1,6}[ \t]*")
 _CELL = re.compile(r"(?:[^|\\]|\\.)*\\?", re.DOTALL)
@@ -110,11 +111,15 @@ def _parser() -> MarkdownIt:
     from markdown_it.rules_block import StateBlock
 
     class Bounded(ParserBlock):
+        quoted_lines = 0
+
         def tokenize(self, state: StateBlock, startLine: int, endLine: int) -> None:  # noqa: N803
-            if state.level >= DEEPEST:
+            # Each quote goes over all its lines again; a list does not.
+            self.quoted_lines += endLine - startLine if state.parentType == "blockquote" else 0
+            if state.level >= DEEPEST or self.quoted_lines > _MOST_QUOTED:
                 raise Refusal(
                     "plan-too-deep",
-                    f"plan.md:{startLine + 1}: lists and quotes nest too deep (list 2, quote 1, below {DEEPEST})",
+                    f"plan.md:{startLine + 1}: lists and quotes nest too deep, or too long for their depth",
                     fix="flatten the list or quote at that line",
                 )
             super().tokenize(state, startLine, endLine)

@@ -49,8 +49,7 @@ def read_report(root: Path, feature: str) -> Report:
 def read_plan(root: Path, feature: str) -> str:
     """Return the text of a plan; raises Refusal as `plan_check` does."""
     folder = feature_dir(root, feature)
-    if not _exists(folder):
-        read_feature(root, feature)  # refuses, and knows what to say
+    _require_folder(root, feature, folder)
     path = confined(root, str(folder / PLAN))
     shown = f"{folder.relative_to(root)}/{PLAN}"
     try:
@@ -87,11 +86,13 @@ def plan_state(root: Path, feature: str) -> State:
         return "missing" if refusal.code in ("plan-missing", "feature-not-found") else "unreadable"
 
 
-def _exists(folder: Path) -> bool:
+def _require_folder(root: Path, feature: str, folder: Path) -> None:
     try:
-        return folder.is_dir()
+        if not folder.is_dir():
+            read_feature(root, feature)  # refuses, and knows what to say
     except OSError:  # a name too long for the file system
-        return False
+        what = f"there is no feature {feature[:60]!r} in this tree"
+        raise Refusal("feature-not-found", what, fix="morph-spec list", exit_code=2) from None
 
 
 def _decoded(data: bytes, shown: str) -> str:

@@ -12,7 +12,7 @@ from morph_tasks.plan.waves import cycles
 from morph_tasks.plan.words import VERDICTS
 
 if TYPE_CHECKING:
-    from morph_tasks.plan.values import Plan, Slice
+    from morph_tasks.plan.values import Plan, Slice, Word
 
 MOST_FILES = 8
 MANY = 12
@@ -62,7 +62,7 @@ def _files(one: Slice, leads_out: Callable[[str], bool]) -> Iterator[Verdict]:
         yield True, Finding("missing-files", found.place if found else one.place, message)
     counted: set[str] = set()
     for path in one.paths:
-        problem = path_problem(path.text) or (leads_out(path.text) and "leads out of the tree over a link")
+        problem = _path_problem(path, leads_out)
         if problem:
             yield True, Finding("bad-path", path.place, f"`{path.text[:120]}` {problem}")
         before = len(counted)
@@ -70,6 +70,12 @@ def _files(one: Slice, leads_out: Callable[[str], bool]) -> Iterator[Verdict]:
         if before == MOST_FILES < len(counted):
             message = f"{one.id} names {len(one.files)} files, {MOST_FILES} is the most: part the slice"
             yield True, Finding("too-many-files", path.place, message)
+
+
+def _path_problem(path: Word, leads_out: Callable[[str], bool]) -> str | None:
+    if not path.code and len(path.text.split()) > 1:
+        return "has a blank: part paths with commas, or put it into a code span"
+    return path_problem(path.text) or ("leads out of the tree over a link" if leads_out(path.text) else None)
 
 
 def _covers(one: Slice, scenarios: set[str]) -> Iterator[Verdict]:

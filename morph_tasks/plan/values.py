@@ -20,6 +20,7 @@ class Word:
 
     text: str
     place: Place
+    code: bool = False  # stands in a code span
 
 
 @dataclass(frozen=True)
