@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from morph_tasks.errors import Refusal
 
@@ -62,11 +65,13 @@ def run(
             _env=dict(env) if env is not None else None,
             _in=stdin,
             _tty_out=False,
-            _timeout=timeout,
+            _bg=True,
+            _bg_exc=False,
             _out_bufsize=1 << 16,
             _err_bufsize=1 << 16,
             _return_cmd=True,
         )
+        _wait(ran, timeout)
         done = Completed(tuple(argv), ran.exit_code, ran.stdout, ran.stderr)
     except sh.TimeoutException:
         raise ProcError("command-timeout", f"`{_shown(argv)}` did not end within {timeout:g} s") from None
@@ -77,6 +82,35 @@ def run(
     if done.code not in ok:
         raise ProcError("command-failed", f"`{_shown(argv)}` ended with {done.code}: {tail(done)}", done=done)
     return done
+
+
+def _wait(ran: Any, timeout: float) -> None:
+    """Wait for a program and kill it when its time is up.
+
+    Not by `_timeout` or `wait(timeout)` of sh: the one costs 0.1 s a call, the other may return before the output
+    is read.
+    """
+    import sh
+
+    late = threading.Event()
+
+    def end() -> None:
+        late.set()
+        with suppress(ProcessLookupError):
+            ran.kill()
+
+    timer = threading.Timer(timeout, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        ran.wait()
+    except sh.ErrorReturnCode:
+        if not late.is_set():
+            raise
+    finally:
+        timer.cancel()
+    if late.is_set():
+        raise sh.TimeoutException(None, str(ran.ran))
 
 
 def tail(done: Completed) -> str:

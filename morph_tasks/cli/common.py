@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
+
+from morph_tasks.cli.printing import write_line
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -40,20 +41,9 @@ def say(payload: Any, text: str, as_json: bool) -> None:
 
 def out(text: str) -> None:
     """Write a line to stdout, whatever it can encode; a reader that went away is no error."""
-    _write(sys.stdout, text)
+    write_line(sys.stdout, text)
 
 
 def warn(text: str) -> None:
     """Write a line to stderr, where it survives `--json`."""
-    _write(sys.stderr, text)
-
-
-def _write(stream: Any, text: str) -> None:
-    encoding = stream.encoding or "utf-8"
-    shown = text.encode("utf-8", "backslashreplace").decode("utf-8")
-    try:
-        stream.write(shown.encode(encoding, "backslashreplace").decode(encoding) + "\n")
-        stream.flush()
-    except BrokenPipeError:
-        # Keeps the interpreter from complaining when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    write_line(sys.stderr, text)

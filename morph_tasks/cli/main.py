@@ -24,6 +24,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "approve": ("morph_tasks.cli.gates:approve", "Approve a gate."),
     "unapprove": ("morph_tasks.cli.gates:unapprove", "Take an approval back."),
     "completion": ("morph_tasks.cli.completion:completion", "Print the completion script of a shell."),
+    "advance": ("morph_tasks.cli.state:advance", "Approve the current gate and open the next phase."),
+    "retype": ("morph_tasks.cli.state:retype", "Give a feature another type of work."),
+    "archive": ("morph_tasks.cli.state:archive", "Move a feature to the archive and commit the move."),
+    "delete": ("morph_tasks.cli.state:delete", "Remove a feature; commit the removal."),
+    "handoff": ("morph_tasks.cli.state:handoff", "Write the page for the next session."),
     "suite": ("morph_tasks.cli.suite:suite", "Ask how the output of a test runner is read."),
 }
 

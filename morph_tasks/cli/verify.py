@@ -62,8 +62,8 @@ def _request(values: dict[str, Any]) -> Request:
 @click.command(
     "verify",
     help="Measure and judge a feature: build, tests, validators, the running application. What is proved for exactly "
-    "this code is reused. A whole run is stamped into feature.json; a partial one (--filter, --skip-tests, --skip-build, "
-    "--no-persist) is not.",
+    "this code is reused. A whole run is stamped into feature.json; a partial one (--filter, --skip-tests, "
+    "--skip-build, --no-persist) is not.",
     epilog=f"{EPILOG_CODES} Example: morph-spec verify cart --json",
 )
 @feature_argument

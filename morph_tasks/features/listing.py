@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from morph_tasks.features.shape import GATES
 from morph_tasks.features.store import list_features
-from morph_tasks.repo.trees import quick_repo
+from morph_tasks.repo.git import open_repo
 
 if TYPE_CHECKING:
     from morph_tasks.features.view import FeatureView
@@ -17,7 +17,7 @@ _DESCRIPTION = 100  # characters shown in a line
 
 def listing(*, archived: bool, as_json: bool, start: Path | None = None) -> str:
     """Return what `morph-spec list` prints; raises what opening the repository raises."""
-    repo = quick_repo(start)
+    repo = open_repo(start)
     rows = list_features(repo.root, archived=archived, repo=repo)
     if as_json:
         import json

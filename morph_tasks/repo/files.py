@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,6 +17,8 @@ def write_atomic(path: Path, data: bytes, *, mode: int = 0o644) -> None:
 
     Keeps the mode of a file that exists. Raises Refusal `write-failed` and leaves nothing behind.
     """
+    import tempfile
+
     temporary = None
     try:
         # A link to the real place (a shared folder) stays a link.

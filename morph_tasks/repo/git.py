@@ -186,8 +186,21 @@ def _plain_repo(where: Path) -> Repo | None:
             plain = (dot / "HEAD").exists() and (dot / "objects").is_dir() and not _has_worktree_setting(dot)
             return Repo(folder, dot, dot) if owned and plain else None
         if dot.exists():
-            return None
+            return _linked_repo(folder, dot)
     return None
+
+
+def _linked_repo(folder: Path, dot: Path) -> Repo | None:
+    """Return a plain linked tree; git's own answer cannot hold a path with a newline."""
+    try:
+        pointer = os.fsdecode(dot.read_bytes())
+        git_dir = Path(os.path.realpath(folder / pointer.removeprefix("gitdir:").strip()))
+        common = Path(os.path.realpath(git_dir / os.fsdecode((git_dir / "commondir").read_bytes()).strip()))
+        mine = all(path.stat().st_uid == os.geteuid() for path in (folder, dot, git_dir, common))
+    except OSError:
+        return None
+    whole = pointer.startswith("gitdir:") and (git_dir / "HEAD").exists() and (common / "objects").is_dir()
+    return Repo(folder, git_dir, common) if mine and whole else None
 
 
 def _has_worktree_setting(git_dir: Path) -> bool:

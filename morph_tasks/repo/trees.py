@@ -29,25 +29,6 @@ def feature_branch(feature: str) -> str:
     return BRANCH_PREFIX + feature
 
 
-def quick_repo(start: Path | None = None) -> Repo:
-    """Open the repository like `open_repo`, in a plain linked tree without asking git either."""
-    from morph_tasks.repo.git import Repo, open_repo
-
-    try:
-        where = Path(os.path.realpath(start or Path.cwd()))
-        folder = next(folder for folder in (where, *where.parents) if os.path.lexists(folder / ".git"))
-        dot = folder / ".git"
-        if dot.is_file() and not os.environ.get("GIT_DIR") and not os.environ.get("GIT_WORK_TREE"):
-            git_dir = Path(os.path.realpath(folder / os.fsdecode(dot.read_bytes()).partition("gitdir:")[2].strip()))
-            common = Path(os.path.realpath(git_dir / os.fsdecode((git_dir / "commondir").read_bytes()).strip()))
-            mine = all(path.stat().st_uid == os.geteuid() for path in (folder, dot, git_dir, common))
-            if mine and (git_dir / "HEAD").exists() and (common / "objects").is_dir():
-                return Repo(folder, git_dir, common)
-    except (OSError, StopIteration):
-        pass  # git finds the words for what is wrong
-    return open_repo(start)
-
-
 def primary_root(repo: Repo) -> Path:
     """Return the main work tree; this tree when the repository has no main one."""
     if repo.git_dir == repo.common_dir:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from morph_tasks.cli.main import COMMANDS, main
+from morph_tasks.cli.main import main
 from morph_tasks.proc import run
 
 
@@ -28,8 +28,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     run(["git", "-C", str(root), "add", "."])
     run(["git", "-C", str(root), "commit", "-q", "-m", "First"])
     monkeypatch.chdir(root)
-    for name in ("advance", "retype", "archive", "delete", "handoff"):
-        monkeypatch.setitem(COMMANDS, name, (f"morph_tasks.cli.state:{name}", "…"))
     return root
 
 

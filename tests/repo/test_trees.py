@@ -15,7 +15,6 @@ from morph_tasks.repo.trees import (
     owner_tree,
     persist_problem,
     primary_root,
-    quick_repo,
     require_owner_tree,
     tree_kind,
 )
@@ -113,7 +112,7 @@ def test_a_tree_that_was_moved_by_hand_owns_where_it_stands(repo: Repo) -> None:
     tree = linked(repo, "morph/shop")
     moved = tree.root.with_name("moved")
     tree.root.rename(moved)
-    assert owner_tree(quick_repo(moved), "shop") == moved
+    assert owner_tree(open_repo(moved), "shop") == moved
 
 
 def test_a_detached_tree_owns_nothing_and_a_rebasing_one_does(repo: Repo) -> None:
@@ -131,13 +130,13 @@ def test_paths_in_gits_files_may_be_relative(repo: Repo) -> None:
     (admin / "gitdir").write_text(os.path.relpath(tree.root / ".git", admin) + "\n")
     (tree.root / ".git").write_text(f"gitdir: {os.path.relpath(admin, tree.root)}\n")
     assert owner_tree(repo, "shop") == tree.root
-    assert owner_tree(quick_repo(tree.root), "shop") == tree.root
+    assert owner_tree(open_repo(tree.root), "shop") == tree.root
 
 
 def test_a_name_with_odd_characters(repo: Repo) -> None:
     place = repo.root.parent / "a b\nc é"
     repo.git("worktree", "add", "-q", "-b", "morph/shop", str(place))
-    assert owner_tree(repo, "shop") == owner_tree(quick_repo(place), "shop") == place
+    assert owner_tree(repo, "shop") == owner_tree(open_repo(place), "shop") == place
 
 
 def test_two_trees_on_one_branch_each_speak_for_themselves(repo: Repo) -> None:
@@ -154,7 +153,7 @@ def test_no_git_process_is_needed(repo: Repo, monkeypatch: pytest.MonkeyPatch) -
         raise AssertionError("git was called")
 
     monkeypatch.setattr("morph_tasks.repo.git.run", never)
-    assert owner_tree(quick_repo(tree.root), "shop") == owner_tree(quick_repo(repo.root), "shop") == tree.root
+    assert owner_tree(open_repo(tree.root), "shop") == owner_tree(open_repo(repo.root), "shop") == tree.root
 
 
 @pytest.mark.parametrize("head", ["ref: refs/heads/.invalid\n", None])
@@ -201,20 +200,22 @@ def test_a_submodule_is_its_own_root(repo: Repo) -> None:
     assert primary_root(tree) == inner.root
 
 
-def test_quick_repo_finds_what_open_repo_finds(repo: Repo) -> None:
-    tree = linked(repo, "topic")
+def test_a_tree_is_found_from_below_and_needs_no_git(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = linked(repo, "topic", "two\nlines")
     (tree.root / "deep").mkdir()
-    for place in (repo.root, tree.root, tree.root / "deep"):
-        assert quick_repo(place) == open_repo(place)
+    monkeypatch.setenv("PATH", "")
+    for place, found in ((repo.root, repo), (tree.root, tree), (tree.root / "deep", tree)):
+        assert open_repo(place) == found
+    assert tree.root.name == "two\nlines" and tree.common_dir == repo.git_dir
 
 
-def test_quick_repo_leaves_the_words_to_git(tmp_path: Path) -> None:
+def test_git_finds_the_words_for_what_is_no_tree(tmp_path: Path) -> None:
     with pytest.raises(Refusal) as refused:
-        quick_repo(tmp_path)
+        open_repo(tmp_path)
     assert refused.value.code == "not-a-repository"
     (tmp_path / ".git").write_text("gitdir: nowhere\n")
     with pytest.raises(Refusal):
-        quick_repo(tmp_path)
+        open_repo(tmp_path)
 
 
 def test_a_place_that_belongs_to_another_tree_now_counts_once(repo: Repo) -> None:
