@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from morph_tasks.machine import ends, table
 from morph_tasks.machine.identity import Identity, boot, host
@@ -24,13 +25,14 @@ class Group:
     """A command that leads a session of its own; `token` is what its processes carry in their environment.
 
     `held` says that the leader is a child nobody reaped yet, so that its number cannot be given out again;
-    `settled` is set once whoever interrupted it is through.
+    `settled` is set once whoever interrupted it is through. `record` is its file on disk, if it has one.
     """
 
     leader: Identity
     token: str
     held: bool = False
     interrupted: bool = False
+    record: Path | None = None
     settled: threading.Event = field(default_factory=threading.Event)
     lock: threading.RLock = field(default_factory=threading.RLock)
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -13,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from morph_tasks.errors import Refusal
-from morph_tasks.machine import ends, groups, identity, live, signals, table
+from morph_tasks.machine import ends, groups, identity, live, signals, starting, table
 from morph_tasks.machine.groups import Group, Members
 from morph_tasks.machine.identity import Identity
 from morph_tasks.machine.live import Record
@@ -22,13 +20,6 @@ from morph_tasks.machine.table import Entry
 
 if TYPE_CHECKING:
     import subprocess
-
-SHELL = "/bin/sh"
-
-_PASSED_ON = tuple(
-    getattr(signal, f"SIG{name}")
-    for name in ("HUP", "INT", "QUIT", "TERM", "CHLD", "USR1", "USR2", "ALRM", "TSTP", "TTIN", "TTOU")
-)
 
 # A short command cannot use up all process numbers, so only the newer ones are looked at when it ends.
 _SHORT_S = 2.0
@@ -72,15 +63,15 @@ def supervise(
     `grace_s` and KILL. After a normal end what it left in its session is ended, what escaped is only reported.
     May be called from any thread. Raises Refusal `command-not-started`.
     """
-    argv = _argv(command, cwd)
+    argv = starting.argv_of(command, cwd)
     record = Record(run_id, os.urandom(8).hex(), identity.me(), None)
     signals.watch_parent()
-    with _opened(log) as out, _announced(live_dir, record) as keep:
-        child = _start(argv, cwd, {**env, **_marks(record)}, out, record.token)
+    with starting.opened(log) as out, _announced(live_dir, record) as keep:
+        child = _start(argv, cwd, {**env, **starting.marks_of(record)}, out, record.token)
         if child is None:
             return Ended(None, timed_out=False, interrupted=True, duration_ms=0)
         try:
-            keep.confirm(replace(record, leader=child.group.leader))
+            child.group.record = keep.confirm(replace(record, leader=child.group.leader))
             return _follow(child, timeout_s, grace_s)
         except BaseException:
             groups.stop([child.group], grace_s)
@@ -171,7 +162,7 @@ def _start(argv: Sequence[str], cwd: Path, env: Mapping[str, str], out: int, tok
     with LIVE.starting(token) as unknown:
         if not LIVE.closed:
             try:
-                child = _Child(_spawn(argv, cwd, env, out), token)
+                child = _Child(starting.spawn(argv, cwd, env, out), token)
             except Refusal:
                 raise
             except BaseException:
@@ -185,76 +176,6 @@ def _start(argv: Sequence[str], cwd: Path, env: Mapping[str, str], out: int, tok
     return None
 
 
-def _spawn(argv: Sequence[str], cwd: Path, env: Mapping[str, str], out: int) -> subprocess.Popen[bytes]:
-    import subprocess
-
-    try:
-        return subprocess.Popen(
-            argv,
-            cwd=cwd,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            close_fds=True,
-            preexec_fn=_reset_signals if _inherits_signals() else None,
-        )
-    except FileNotFoundError:
-        what = f"`{argv[0]}` is not there, or names an interpreter that is not"
-        raise _not_started(what, fix=f"install `{argv[0]}` or correct the command", command=argv) from None
-    except PermissionError as error:
-        raise _not_started(f"{error.filename or argv[0]} may not be run", fix="check its mode", command=argv) from None
-    except (OSError, ValueError) as error:
-        raise _not_started(getattr(error, "strerror", None) or str(error), command=argv) from None
-
-
-def _inherits_signals() -> bool:
-    """Tell whether a child would start with signals ignored (nohup, a job in the background) or blocked."""
-    ignored = any(signal.getsignal(number) == signal.SIG_IGN for number in _PASSED_ON)
-    return ignored or bool(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
-
-
-def _reset_signals() -> None:
-    for number in _PASSED_ON:
-        signal.signal(number, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
-
-
-def _argv(command: str | Sequence[str], cwd: Path) -> list[str]:
-    argv = [SHELL, "-c", command] if isinstance(command, str) else list(command)
-    if not argv or not argv[-1 if isinstance(command, str) else 0].strip():
-        raise _not_started("it is empty", fix="give the node a command", command=argv)
-    if not cwd.is_dir():
-        raise _not_started(f"the folder {cwd} is not there", fix="create it, or correct the node's `cwd`", command=argv)
-    return argv
-
-
-def _marks(record: Record) -> dict[str, str]:
-    # The tokens of the runs around this one stay: whoever ends an outer command finds what an inner one started.
-    outer = os.environ.get(table.RUN_MARKS, "")
-    return {
-        table.RUN_ID: record.run_id,
-        table.RUN_MARKS: f"{outer} {record.token}".strip(),
-        table.RUN_OWNER: json.dumps(record.owner.as_json()),
-    }
-
-
-@contextmanager
-def _opened(log: Path) -> Iterator[int]:
-    try:
-        log.parent.mkdir(parents=True, exist_ok=True)
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        handle = os.open(log, flags, 0o600)
-        os.fchmod(handle, 0o600)
-    except OSError as error:
-        raise _not_started(f"its log {log} cannot be written: {error.strerror}", fix="check the folder") from None
-    try:
-        yield handle
-    finally:
-        os.close(handle)
-
-
 class _Keep:
     """The record on disk of one running command."""
 
@@ -262,9 +183,10 @@ class _Keep:
         self.path = path
         self.needed = False
 
-    def confirm(self, record: Record) -> None:
+    def confirm(self, record: Record) -> Path:
         """Name the leader."""
         self.path = live.confirm(self.path, record)
+        return self.path
 
 
 @contextmanager
@@ -273,15 +195,10 @@ def _announced(live_dir: Path, record: Record) -> Iterator[_Keep]:
         keep = _Keep(live.announce(live_dir, record))
     except OSError as error:
         what = f"its record in {live_dir} cannot be written: {error.strerror}"
-        raise _not_started(what, fix="check the folder") from None
+        raise starting.not_started(what, fix="check the folder") from None
     try:
         yield keep
     finally:
         # A leader that even KILL did not end keeps its record, for the next start to try again.
         if not keep.needed:
             live.forget(keep.path)
-
-
-def _not_started(why: str, *, fix: str = "", command: Sequence[str] = ()) -> Refusal:
-    shown = " ".join(command[2:] if command[:2] == [SHELL, "-c"] else command)[:200]
-    return Refusal("command-not-started", f"the command could not be started: {why}", fix=fix, command=shown)

@@ -72,6 +72,7 @@ def leave(signum: int) -> None:
         _helpers.update(_find_helpers())
         grace_s = WORKERS_GRACE_S if _helpers else GRACE_S
         groups.end(_living, grace_s, groups=running)
+        _forget_records()
         for cleanup in _cleanups:
             with suppress(Exception):
                 cleanup()
@@ -100,8 +101,17 @@ def _exit_at_once() -> None:
             for entry in left:
                 groups.send(entry, signal.SIGKILL)
             ends.await_ends([entry.pid for entry in left], _KILL_WAIT_S)
+        _forget_records()
     finally:
         os._exit(128 + _first)
+
+
+def _forget_records() -> None:
+    # What even KILL did not end keeps its record, for the next start to try again.
+    for group in LIVE.groups():
+        if group.record is not None and ends.ended(group.leader.pid):
+            with suppress(OSError):
+                group.record.unlink()
 
 
 def _give_up_after(seconds: float) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from morph_tasks.machine import identity, live, table
+from morph_tasks.machine import ends, identity, live, table
 
 Survivors = Callable[[], list[table.Entry]]
 
@@ -73,6 +73,16 @@ def identity_of(process: subprocess.Popen[bytes], **changes: Any) -> dict[str, A
     return {**found.as_json(), **changes}
 
 
+def confirmed(folder: Path) -> dict[str, Any] | None:
+    """Return the one record of a folder once it names the leader."""
+    try:
+        (path,) = folder.iterdir()
+        record: dict[str, Any] = json.loads(path.read_text())
+    except (ValueError, FileNotFoundError):
+        return None
+    return record if record["leader"] else None
+
+
 def pids(ended: list[str]) -> set[int]:
     return {int(text.split()[0]) for text in ended}
 
@@ -83,9 +93,10 @@ class TestOwnerKilled:
     ) -> None:
         owner = start(RUNNER, run_id, "trap '' TERM; setsid sleep 300 & sleep 301 & touch up; sleep 302")
         wait_until((tmp_path / "up").exists, "the command is up")
-        records = list((tmp_path / "live").glob("*.json"))
-        assert [path.name.rpartition("-")[0] for path in records] == [run_id]
-        assert records[0].stat().st_mode & 0o777 == 0o600
+        record = wait_until(lambda: confirmed(tmp_path / "live"), "the record names the leader")
+        (path,) = (tmp_path / "live").iterdir()
+        assert path.name == f"{run_id}-{record['leader']['pid']}.json"
+        assert path.stat().st_mode & 0o777 == 0o600
         assert live.reap(tmp_path / "live", grace_s=0.1) == [], "its owner lives"
         owner.kill()
         owner.wait()
@@ -102,11 +113,12 @@ class TestOwnerKilled:
     ) -> None:
         owner = start(RUNNER, run_id, "sleep 300 & setsid sleep 301 & touch up; sleep 302")
         wait_until((tmp_path / "up").exists, "the command is up")
-        (record,) = (tmp_path / "live").glob("*.json")
+        leader = wait_until(lambda: confirmed(tmp_path / "live"), "the record names the leader")["leader"]["pid"]
         os.kill(owner.pid, 19)  # it may not see to the end of its command
-        os.kill(json.loads(record.read_text())["leader"]["pid"], 9)
+        os.kill(leader, 9)
         owner.kill()
         owner.wait()
+        wait_until(lambda: ends.ended(leader), "the leader dies")
         before = {entry.pid for entry in survivors()}
         assert len(before) >= 2
         assert pids(live.reap(tmp_path / "live")) == before

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from morph_tasks.errors import Refusal
-from morph_tasks.machine import ends, processes, table
+from morph_tasks.machine import ends, processes, starting, table
 from morph_tasks.machine.processes import Ended
 from morph_tasks.machine.registry import LIVE
 
@@ -396,13 +396,13 @@ class TestInterrupted:
     def test_an_exception_while_starting_leaves_nothing(
         self, supervise: Callable[..., Ended], survivors: Survivors, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        real = processes._spawn
+        real = starting.spawn
 
         def interrupted(*args: Any) -> Any:
             real(*args).returncode = 0  # started, and lost before anybody knew
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(processes, "_spawn", interrupted)
+        monkeypatch.setattr(starting, "spawn", interrupted)
         with pytest.raises(KeyboardInterrupt):
             supervise("sleep 300")
         assert survivors() == []
@@ -447,7 +447,7 @@ class TestNotStarted:
         assert place in refused.value.what
 
     def test_no_shell(self, supervise: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(processes, "SHELL", "/no/such/sh")
+        monkeypatch.setattr(starting, "SHELL", "/no/such/sh")
         with pytest.raises(Refusal, match="/no/such/sh"):
             supervise("true")
 

@@ -40,8 +40,13 @@ THREADS = """
 import os, sys, threading, time
 from pathlib import Path
 from morph_tasks.machine import processes, signals
+from morph_tasks.machine.registry import LIVE
 here = Path.cwd()
 signals.install(lambda: time.sleep(0.3))  # time enough for a thread to do what it must not
+def late():
+    while not LIVE.leaving:
+        time.sleep(0.005)
+    work("late")
 def work(name):
     for _ in range(3):
         processes.supervise(
@@ -49,7 +54,7 @@ def work(name):
             run_id=sys.argv[1], live_dir=here / "live",
         )
         (here / "recorded").touch()
-threads = [threading.Thread(target=work, args=(f"up{n}",)) for n in range(3)]
+threads = [threading.Thread(target=work, args=(f"up{n}",)) for n in range(3)] + [threading.Thread(target=late)]
 [thread.start() for thread in threads]
 [thread.join() for thread in threads]
 """
@@ -98,7 +103,7 @@ class TestPlainPython:
         assert err == "interrupted\n"
         assert (tmp_path / "cleaned").exists()
         assert not (tmp_path / "recorded").exists()
-        assert live.reap(tmp_path / "live") == []
+        assert list((tmp_path / "live").iterdir()) == []
 
     def test_what_ignores_term_is_killed(
         self,
@@ -124,6 +129,7 @@ class TestPlainPython:
         wait_until((tmp_path / "told").exists, "the command hears of the first one")
         stop(process, signal.SIGINT)
         assert survivors() == []
+        assert list((tmp_path / "live").iterdir()) == []
         assert not (tmp_path / "cleaned").exists(), "it did not wait for anything"
 
     @pytest.mark.parametrize("order", [(signal.SIGINT, signal.SIGTERM), (signal.SIGTERM, signal.SIGINT)])
@@ -150,14 +156,14 @@ class TestPlainPython:
     def test_a_signal_at_any_moment_of_the_start(self, start: Any, run_id: str, survivors: Survivors) -> None:
         script = (
             "import os, signal, sys, time\n"
-            "from morph_tasks.machine import processes\n"
-            "real = processes._spawn\n"
+            "from morph_tasks.machine import starting\n"
+            "real = starting.spawn\n"
             "def spawn(*args):\n"
             "    before = sys.argv[3] == 'before' and os.kill(os.getpid(), signal.SIGINT)\n"
             "    child = real(*args)\n"
             "    os.kill(os.getpid(), signal.SIGINT)\n"
             "    return child\n"
-            "processes._spawn = spawn\n"
+            "starting.spawn = spawn\n"
         ) + RUNNER
         for moment in ("before", "after"):
             process = start(script, run_id, "sleep 98", moment)
@@ -375,7 +381,7 @@ class TestDoit:
         assert all(ends.ended(pid) for pid in workers)
         assert err.splitlines().count("interrupted") == 1
         assert list(tmp_path.glob("recorded-*")) == []
-        assert live.reap(tmp_path / "live") == []
+        assert list((tmp_path / "live").iterdir()) == []
 
     def test_a_ctrl_c_reaches_runner_and_workers_together(
         self, doit: Any, survivors: Survivors, wait_until: Any, tmp_path: Path
@@ -426,6 +432,22 @@ class TestDoit:
         wait_until(lambda: survivors() == [], "the workers end what they run")
         wait_until(lambda: all(ends.ended(pid) for pid in workers), "the workers leave")
         assert list(tmp_path.glob("recorded-*")) == []
+
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+    @pytest.mark.parametrize("mode", MODES)
+    def test_shell_actions_of_the_project_itself_end_as_well(
+        self, doit: Any, survivors: Survivors, wait_until: Any, tmp_path: Path, run_id: str, mode: str, number: int
+    ) -> None:
+        (tmp_path / "dodo.py").write_text(
+            "from morph_tasks.machine import signals\nsignals.install()\n"
+            f"def task_long():\n    return {{'actions': ['export {table.RUN_ID}={run_id}; sh -c "
+            "\"sleep 97 & touch up; sleep 98\"'], 'uptodate': [False]}\n"
+        )
+        process = doit(*MODES[mode])
+        wait_until(lambda: (tmp_path / "up").exists() and len(survivors()) >= 2, "the action is up")
+        _, err = stop(process, number)
+        assert err.splitlines().count("interrupted") == 1
+        assert survivors() == []
 
     def test_a_killed_runner_is_cleaned_up_after_at_the_next_start(
         self, doit: Any, survivors: Survivors, wait_until: Any, tmp_path: Path
