@@ -43,10 +43,7 @@ _A_NOTES = (
 )
 _A_RESULT = re.compile(rb"--- (?:PASS|FAIL|SKIP): ")
 # Results stand at the left margin, those of subtests behind steps of four blanks.
-_RAW = {
-    word: [re.compile(margin + b"--- " + word.encode() + rb": [^\n]{1,300}\(\d") for margin in (rb"\n", rb"    ")]
-    for word in ("PASS", "FAIL", "SKIP")
-}
+_RAW = {word: (f"\n--- {word}: ".encode(), f"    --- {word}: ".encode()) for word in ("PASS", "FAIL", "SKIP")}
 _A_RUN = re.compile(rb"=== RUN ")
 _EVENT = re.compile(rb'"Action":"(pass|fail|skip|build-fail)"([^\n]{0,2000})')
 _JSON = re.compile(rb'\{"(?:Time|ImportPath|Action)":"[^\n]{0,400}"Action":"(?:start|run|output|pass|fail|skip|build-)')
@@ -114,7 +111,8 @@ def _closed(log: Log, line: Line) -> bool:
 
 def _results(log: Log) -> dict[str, int]:
     if not log.prefix:
-        return {word: sum(log.tally(pattern) for pattern in patterns) for word, patterns in _RAW.items()}
+        many = iter(log.count(*(literal for literals in _RAW.values() for literal in literals)))
+        return {word: sum(next(many) for _ in literals) for word, literals in _RAW.items()}
     found = {"PASS": 0, "FAIL": 0, "SKIP": 0}
     for line in log.walk(_A_RESULT):
         if hit := _RESULT.match(line.text):
@@ -192,9 +190,9 @@ def _json(log: Log) -> Found:
             name = {b"pass": "ok", b"fail": "failed", b"skip": "no_test_files"}[action]
             packages[name] += 1
             unclosed.discard(package)
-    cached = log.tally(re.compile(rb'"Output":"ok {1,6}\\t[^\n"]{1,300}\(cached\)'))
+    cached = _times(log, rb"\(cached\)")
     packages["cached"] = cached
-    packages["no_tests_to_run"] = log.tally(re.compile(rb'"Output":"ok {1,6}\\t[^\n"]{1,300} \[no tests to run\]'))
+    packages["no_tests_to_run"] = _times(log, rb" \[no tests to run\]")
     packages["ok"] = max(packages["ok"] - packages["no_tests_to_run"], 0)
     ran = counts["passed"] + counts["failed"]
     plain = log.scan(re.compile(rb"FAIL\t[^\n]{1,300}\[(?:build|setup) failed"))
@@ -218,6 +216,11 @@ def _json(log: Log) -> Found:
         },
         warnings=("results come from go's cache, nothing was run for them",) if cached else (),
     )
+
+
+def _times(log: Log, remark: bytes) -> int:
+    """Return how many packages closed with a remark."""
+    return sum(1 for _ in log.matches(re.compile(rb'"Output":"ok {1,6}\\t[^\n"]{1,300}' + remark)))
 
 
 def _events(log: Log) -> Iterator[tuple[bytes, bytes]]:

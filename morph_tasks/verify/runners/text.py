@@ -24,9 +24,7 @@ _ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\|$)|\x1b[()*+][0-9A-Za-z]|\x1b[@-Z\\^-~]|\x9b[0-?]*[@-~]"
 )
 # What is left of escapes in logs that dropped or spelled out the escape character.
-_REMAINS = re.compile(
-    r"(?:\x1b|␛|\^\[)?\[(?:\d{1,3}(?:;\d{1,3}){0,5})?m|(?:␛|\^\[)\[[0-9;]{0,8}[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]"
-)
+_REMAINS = re.compile(r"(?:␛|\^\[)\[[0-9;]{0,24}[A-Za-z]|\[\d{1,3}(?:;\d{1,3}){0,5}m|[\x00-\x08\x0b-\x1f\x7f]")
 ERASE = re.compile(rb"(?:\x1b|\xe2\x90\x9b|\^\[)\[\d{0,3}[AJK]|^\[\d{0,2}[AK]\[", re.M)
 
 
@@ -57,9 +55,8 @@ class Log:
             # PowerShell's `>` and Tee-Object write UTF-16.
             self._data = self.read(0, self.size).decode("utf-16", "replace").encode()
             self.size = len(self._data)
-        self.prefix = prefixes.find(
-            [strip_codes(raw.decode("utf-8", "replace")) for raw in _split(self.read(0, 1 << 16))]
-        )
+        head = self.read(0, 1 << 16).split(b"\n")
+        self.prefix = prefixes.find([strip_codes(raw[:LONGEST].decode("utf-8", "replace")) for raw in head])
 
     def _file_size(self) -> int:
         assert self._file is not None
@@ -113,9 +110,13 @@ class Log:
         head = self.walk(*anchors, end=SHORT >> 3, most=KEPT_OF_PIECE)
         return [*head, *self.walk(*anchors, start=self.size - (SHORT >> 1), most=KEPT_OF_PIECE)]
 
-    def tally(self, pattern: re.Pattern[bytes]) -> int:
-        """Return how often a pattern occurs in the raw bytes; every line has a newline before it."""
-        return sum(len(pattern.findall(b"\n" + chunk)) for _, chunk, _ in self._chunks(0, self.size))
+    def count(self, *literals: bytes) -> list[int]:
+        """Return how often each literal occurs in the raw bytes; every line has a newline before it."""
+        found = [0] * len(literals)
+        for _, chunk, _ in self._chunks(0, self.size):
+            piece = b"\n" + chunk
+            found = [many + piece.count(literal) for many, literal in zip(found, literals, strict=True)]
+        return found
 
     def matches(self, pattern: re.Pattern[bytes]) -> Iterator[re.Match[bytes]]:
         """Yield the raw hits of a pattern; it sees pieces that end at line ends."""
