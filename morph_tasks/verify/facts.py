@@ -184,10 +184,8 @@ class Observer:
         asked = sorted({start for start in starts.values() if start})
         if not asked:
             return {}
-        told = self._repo.git(
-            "check-ignore", "-z", "--stdin", ok=(0, 1), stdin="\0".join(asked).encode("utf-8", "surrogateescape")
-        )
-        ignored = set(told.decode("utf-8", "surrogateescape").split("\0"))
+        told = self._repo.quick("check-ignore", "-z", "--stdin", ok=(0, 1), stdin=os.fsencode("\0".join(asked)))
+        ignored = set(os.fsdecode(told).split("\0"))
         return {glob: (start,) for glob, start in starts.items() if start and start in ignored}
 
     def _files(self, globs: Sequence[str]) -> list[str]:
