@@ -12,7 +12,7 @@ REASONS = {
     "inconsistent-exit": "the output and the exit code disagree",
     "inputs-changed": "the inputs changed while the node ran, or after it was measured",
     "interrupted": "the run was broken off",
-    "invalid-test-node": "the declaration is wrong: an id twice, a folder outside or missing, fields that exclude others",
+    "invalid-test-node": "the declaration is wrong: an id twice, a folder outside or missing, fields that disagree",
     "no-evidence": "nothing was measured",
     "no-tests": "a known runner executed no test",
     "not-ended": "the command was ended by us",
