@@ -34,7 +34,7 @@ EXITS: dict[int, str] = {
 # Labels are translated, their order is not: failed, passed, skipped, total.
 _LABEL = r"[^\d:：,;，、]{1,40}[:：]\s*"
 _VSTEST = re.compile(
-    rf"^(?P<indent> {{0,4}})[^\d!]{{2,30}}!\s{{1,4}}[-–—]\s{{0,2}}{_LABEL}(?P<failed>\d+)[,;，、]\s*"
+    rf"^(?P<indent> {{0,4}})[^\d!]{{2,30}}!\s{{1,12}}[-–—]\s{{0,2}}{_LABEL}(?P<failed>\d+)[,;，、]\s*"
     rf"{_LABEL}(?P<passed>\d+)[,;，、]\s*{_LABEL}(?P<skipped>\d+)[,;，、]\s*{_LABEL}(?P<total>\d+)(?P<rest>.*)$"
 )
 _ASSEMBLY = re.compile(r" [-–—] \S.*\.(?:dll|exe)\b", re.I)
@@ -60,7 +60,7 @@ _BUILD = re.compile(
 )
 
 _A_LINES = (
-    re.compile(rb"! {1,4}(?:-|\xe2\x80[\x93\x94])"),
+    re.compile(rb"! {1,12}(?:-|\xe2\x80[\x93\x94])"),
     re.compile(rb"otal ?: ?\d"),
     re.compile(rb"Total (?:tests|de testes): "),
     re.compile(rb"gesamt ?: ?\d"),

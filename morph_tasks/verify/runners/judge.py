@@ -21,11 +21,13 @@ _SIGNALS = {
     143: "TERM",
 }
 _LARGEST = 255
+_WRAPS = 256
 
 _SAYS = {
     "tests-failed": "tests failed",
     "inconsistent-exit": "the exit code and the output disagree",
     "no-tests": "no test was executed",
+    "module-without-tests": "a part of the run executed no test",
     "all-skipped": "no test was executed, all were skipped",
     "incomplete": "the run did not reach its end",
     "no-summary": "the output holds no summary that can be read",
@@ -78,7 +80,8 @@ def _verdict(
     red = _red(found)
     if timed_out:
         return "fail", "timeout", False
-    if _signalled(exit_code) and exit_code != red and by_code is None:
+    # Mocha exits with the number of failures, which wraps.
+    if _signalled(exit_code) and by_code is None and (not red or exit_code != red % _WRAPS):
         return "fail", "signal", False
     if found.problem is not None and not (found.problem == "coverage-threshold" and nothing_ran):
         return "fail", found.problem, found.complete
@@ -90,6 +93,8 @@ def _verdict(
         and (by_code != "tests-failed" or (found.counts is None and not found.empty))
     ):
         return "fail", by_code, found.complete and by_code not in _CUT_SHORT
+    if by_code == "no-tests" and not nothing_ran and found.executed:
+        return "fail", "module-without-tests", found.complete
     if nothing_ran or by_code == "no-tests":
         skipped = sum((found.counts or {}).get(word, 0) for word in ("skipped", "todo", "disabled"))
         return "no-tests", "all-skipped" if skipped else "no-tests", found.complete
