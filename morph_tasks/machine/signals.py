@@ -13,14 +13,14 @@ from contextlib import suppress
 from functools import partial
 from types import FrameType
 
-from morph_tasks.machine import ends, groups, identity, table
+from morph_tasks.machine import ends, groups, identity, table, wakeup
 from morph_tasks.machine.registry import LIVE
 from morph_tasks.machine.table import Entry
 
 # All of it stays below the ten seconds after which others lose patience and send KILL.
 GRACE_S = 2.0
 WORKERS_GRACE_S = 3.0
-_BOUND_S = 8.0
+_BOUND_S = 6.0
 _KILL_ROUNDS = 3
 _KILL_WAIT_S = 0.5
 
@@ -49,6 +49,7 @@ def install(cleanup: Callable[[], None] | None = None) -> None:
             if signal.getsignal(number) == signal.SIG_IGN:
                 _ignored_at_start.add(number)
             signal.signal(number, _handle)
+    wakeup.watch(_HANDLED, _leave_when_stuck)
 
 
 def watch_parent() -> None:
@@ -91,6 +92,12 @@ def _handle(signum: int, _: FrameType | None) -> None:
     elif signum != signal.SIGTERM or _parent() is None:
         # Once more while cleaning up. A worker gets TERM from its parent as well, which is no impatience.
         _exit_at_once()
+
+
+def _leave_when_stuck(signum: int) -> None:
+    """Leave from another thread: the main one hangs where no signal reaches it."""
+    if not LIVE.leaving and signum not in _ignored_at_start:
+        leave(signum)
 
 
 def _exit_at_once() -> None:
