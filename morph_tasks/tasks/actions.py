@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import time
 from collections.abc import Callable, Iterator
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 Where = tuple[str, str, dict[str, Any], str]  # root, feature, request, run id
 
 _locks: set[str] = set()
-_kept: list[Any] = []
 _started: dict[str, int] = {}
 results: dict[str, Result] = {}
 
@@ -71,7 +71,8 @@ def begin(root: str, feature: str, request: dict[str, Any], run_id: str) -> Any:
     repo = current_run(root, feature, request, run_id).repo
     holder = tree_held(repo, float(request["wait_s"]))
     holder.__enter__()
-    _kept.append(holder)
+    # Not left to the interpreter: at its end the names that giving the lock back needs are gone.
+    atexit.register(holder.__exit__, None, None, None)
     return True
 
 
