@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -55,11 +56,15 @@ def report_lines(report: Report) -> list[str]:
     """Return the findings in the order of the file, then the verdict and the waves."""
     lines = _findings(report)
     if not report.ok:
-        count = len(report.errors)
-        return [*lines, f"{count} error{'s' if count > 1 else ''}; checks.json was not written"]
+        return [*lines, f"{_count(report.errors, 'error')}; checks.json was not written"]
     plan = report.plan
-    lines.append(f"ok: {len(plan.scenarios)} scenarios, {len(plan.slices)} slices; checks.json is up to date")
+    counts = f"{_count(plan.scenarios, 'scenario')}, {_count(plan.slices, 'slice')}"
+    lines.append(f"ok: {counts}; checks.json is up to date")
     return lines + [f"wave {number}: {', '.join(wave)}" for number, wave in enumerate(report.waves, 1)]
+
+
+def _count(things: Sized, name: str) -> str:
+    return f"{len(things)} {name}{'' if len(things) == 1 else 's'}"
 
 
 def _draw(report: Report, as_json: bool) -> int:

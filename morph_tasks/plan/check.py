@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _REQUIRED = ("problem", "scenarios", "decisions", "slices")
 _REPEATABLE = frozenset({"reuse"})
 _TOP = Place(1, 1)
+_SIGNS = re.compile(r"^[\W\d_]+")
 
 
 @dataclass(frozen=True)
@@ -108,16 +110,20 @@ def _missing(plan: Plan, name: str, place: Place = _TOP) -> Finding:
 
 
 def _stray_heading(plan: Plan, name: str) -> Place | None:
-    """Find the section's words at another level, or behind signs that make no heading (`##Problem`)."""
+    """Find the section's words at another level, or behind signs (`##Problem`, `## 1. Problem`)."""
     for section in plan.sections:
         for block in (section.heading, *section.blocks):
-            if block.kind == "heading" and known("section", block.title) == name:
+            if block.kind == "heading" and _names(block.title, name):
                 return block.place
             for span in block.spans if block.kind == "text" and not block.quoted else ():
-                text = span.shown.strip()
-                if text.startswith("#") and known("section", text.strip("# \t\xa0")) == name:
+                if span.shown.lstrip().startswith("#") and _names(span.plain, name):
                     return span.place
     return None
+
+
+def _names(title: str, name: str) -> bool:
+    """Tell whether a title is the section's word behind a number or other signs."""
+    return known("section", _SIGNS.sub("", title)) == name
 
 
 def _scenarios(plan: Plan) -> Iterator[Finding]:

@@ -85,6 +85,7 @@ def _rows(block: Block) -> Iterator[Conflict]:
 
 def _row(row: tuple[Span, ...], cells: dict[str | None, Span]) -> Conflict:
     adr, scope = _text(cells, "adr"), _text(cells, "scope")
+    scope = "" if known("nothing", scope) else scope
     said = _text(cells, "change")
     change = known("change", said)
     problem = ""
@@ -92,7 +93,7 @@ def _row(row: tuple[Span, ...], cells: dict[str | None, Span]) -> Conflict:
         problem = "the row names no decision"
     elif change is None:
         problem = f"the change of `{adr[:60]}` is `{said[:60]}`: it is `total` or `partial`"
-    elif change == "partial" and (not scope or known("nothing", scope)):
+    elif change == "partial" and not scope:
         problem = f"a partial change of `{adr[:60]}` needs the scope that remains"
     # A row that begins with an empty cell is still found by its first word.
     place = next((cell.place for cell in row if cell.shown.strip()), row[0].place)

@@ -41,6 +41,8 @@ def test_line_ends_and_a_byte_order_mark_move_no_finding(edited: Edit, found: Fo
         ("## Problem\nTotals drift.\n", "", ["1:1 missing-section"]),
         ("## Problem\n", "### Problem\n", ["3:5 missing-section"]),
         ("## Problem\n", "##Problem\n", ["3:1 missing-section"]),
+        ("## Problem\n", "##\xa0Problem\n", ["3:1 missing-section"]),
+        ("## Problem\n", "## 1. Problem\n", ["3:4 missing-section"]),
         ("Totals drift.", "", ["3:4 empty-section"]),
         ("Totals drift.", "<!-- why -->\n\n---\n\n### Whom", ["3:4 empty-section"]),
         ("Totals drift.", "| a |\n|---|", ["3:4 empty-section"]),

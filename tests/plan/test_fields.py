@@ -185,3 +185,8 @@ def test_a_key_inside_another_item_is_said() -> None:
     reading = read("- persona: a\n- Details\n  - files: b")
     assert [one.key for one in reading.fields] == ["persona"]
     assert [one.place for one in reading.warnings] == [Place(3, 5)]
+
+
+def test_a_comment_between_keys_is_no_text() -> None:
+    assert values("persona: a <!-- since\nb is\naway -->\nfiles: c") == [("persona", "a"), ("files", "c")]
+    assert values("- persona: a\n\n<!-- b -->\n\n- files: c") == [("persona", "a"), ("files", "c")]

@@ -144,9 +144,11 @@ def test_lists_may_nest_as_people_nest_them() -> None:
     assert headings("\n".join(lines)) == [(2, "After")]
 
 
-def test_a_quote_that_every_level_reads_again_is_refused() -> None:
+def test_a_quote_that_every_level_reads_again_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("morph_tasks.plan.outline._MOST_QUOTED", 600)
+    assert outline([">" * 2 + " a", *(["b"] * 290)])
     with pytest.raises(Refusal, match="too long"):
-        outline([">" * 12 + " a", *(["b"] * 60_000)])
+        outline([">" * 12 + " a", *(["b"] * 60)])
 
 
 @settings(max_examples=200, deadline=None)

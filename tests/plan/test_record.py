@@ -85,6 +85,11 @@ def test_rows_that_cannot_be_applied(row: str, why: str) -> None:
     assert why in problem
 
 
+def test_a_dash_is_no_scope() -> None:
+    (row,) = conflicts(outline(table("| ADR-1 | total | — |").split("\n")))
+    assert row.scope == ""
+
+
 def test_a_row_of_nothing_is_no_row() -> None:
     assert rows(table("| none | | |", "| | | |", "| — | | |")) == []
 
