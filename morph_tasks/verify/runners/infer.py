@@ -141,19 +141,19 @@ def _runner(words: Sequence[str]) -> str | None:
 
 
 def _of_python(rest: Sequence[str]) -> str | None:
-    for index, word in enumerate(rest):
-        if word == "-m" and index + 1 < len(rest):
-            module = rest[index + 1]
-            if module in ("coverage", "poetry", "pipenv", "uv"):
-                return _runner(_unwrapped([module, *rest[index + 2 :]]) or ["none"])
-            return MODULES.get(module) or MODULES.get(module.split(".")[0])
-        if word in ("-W", "-X"):
-            continue
-        if not word.startswith("-"):
-            if _name(word) == "manage.py":
-                return "unittest" if "test" in rest[index + 1 : index + 2] else None
-            return MODULES.get(_name(word))
-    return None
+    at = 0
+    while at < len(rest) and rest[at].startswith("-") and rest[at] != "-m":
+        at += 2 if rest[at] in ("-W", "-X") else 1
+    if rest[at : at + 1] == ["-m"] and at + 1 < len(rest):
+        module, more = rest[at + 1], rest[at + 2 :]
+        if module in VERBS:
+            return _runner(_unwrapped([module, *more]) or ["none"])
+        return MODULES.get(module) or MODULES.get(module.split(".")[0])
+    if at >= len(rest):
+        return None
+    if _name(rest[at]) == "manage.py":
+        return "unittest" if "test" in rest[at + 1 : at + 2] else None
+    return MODULES.get(_name(rest[at]))
 
 
 def _of_node(rest: Sequence[str]) -> str | None:

@@ -23,6 +23,8 @@ _SIGNALS = {
 _LARGEST = 255
 _WRAPS = 256
 
+_BY_SHELL = {126: "command-not-executable", 127: "command-not-found"}
+
 _SAYS = {
     "tests-failed": "tests failed",
     "inconsistent-exit": "the exit code and the output disagree",
@@ -35,6 +37,8 @@ _SAYS = {
     "unhandled-error": "an error occurred outside of the tests",
     "collection-error": "tests could not be collected",
     "build-failed": "the tests did not compile",
+    "command-not-found": "the command was not found",
+    "command-not-executable": "the command could not be executed",
     "timeout": "the run was stopped by its time limit",
     "signal": "the run was ended by a signal",
     "crashed": "the test process crashed",
@@ -109,7 +113,9 @@ _CUT_SHORT = frozenset({"crashed", "interrupted", "usage-error", "build-failed",
 def _by_exit(found: Found, exit_code: int | None) -> tuple[Verdict, str | None, bool]:
     readable = found.counts is not None or found.green
     if exit_code not in (0, None):
-        return ("fail", "inconsistent-exit", True) if readable else ("fail", "no-summary", False)
+        if readable:
+            return "fail", "inconsistent-exit", True
+        return "fail", _BY_SHELL.get(exit_code or 0, "no-summary"), False
     return ("pass", None, True) if readable else ("unknown", "no-summary", True)
 
 

@@ -10,14 +10,14 @@ _KNOWN = (
     # GitHub, GitLab, Azure, Jenkins, `docker logs -t`; `gh run view --log` puts job and step before it.
     re.compile(
         r"\ufeff?(?:[^\t]{1,120}\t[^\t]{1,200}\t\ufeff?)?\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
-        r"(?:Z|[+-]\d\d:?\d\d)?\]?(?: \d\d[OE][ +]| |$)"
+        r"(?:Z|[+-]\d\d:?\d\d)?\]?(?: \d\d[OE](?:[ +]|$)| |$)"
     ),
     re.compile(
         r"\[\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\](?: |$)|\d\d:\d\d:\d\d(?:[.,]\d{1,9})? {1,2}(?=\S|$)|\d\d:\d\d:\d\d$"
     ),
     # docker compose, BuildKit, Cloud Build.
     re.compile(r"[\w.-]{1,80} +\| ?"),
-    re.compile(r"#\d{1,4} (?:\d{1,6}\.\d{1,4} |$)?"),
+    re.compile(r"#\d{1,4}(?: |$)(?:\d{1,6}\.\d{1,4}(?: |$))?"),
     re.compile(r"Step #\d{1,3}(?: - \"[^\"]{1,80}\")?:(?: |$)"),
     # turbo, pnpm -r, lerna.
     re.compile(r"@?[\w./-]{1,80}:[\w./:-]{1,60}:(?: |$)"),

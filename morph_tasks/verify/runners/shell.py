@@ -10,7 +10,7 @@ _TOKEN = re.compile(
     r"""(?P<space>[ \t\r]+|\\\n)|(?P<comment>\#[^\n]*)
     |(?P<redirect>\d*(?:>>|>\||>&|<&|<<<|<<-?|&>>?|[<>])[ \t]*(?:[^\s'"\\|&;()<>]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")*)
     |(?P<op>\|\||&&|\|&|;;|[|&;()\n])
-    |(?P<word>(?:[^\s'"\\|&;()<>]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")+)
+    |(?P<word>(?:[^\s'"\\|&;()<>]|\\[^\n]|'[^']*'|"(?:[^"\\]|\\.)*")+)
     |(?P<other>.)""",
     re.X | re.S,
 )
@@ -55,8 +55,7 @@ def _close(
 ) -> tuple[list[Step], list[str], str, str]:
     if words:
         return [*found, Step(tuple(_opened(words)), before)], [], op, op
-    stronger = op if op not in "()\n" or not before else before
-    return found, [], stronger, operator
+    return found, [], before if op in "()\n" else op, operator
 
 
 def _opened(words: list[str]) -> list[str]:
