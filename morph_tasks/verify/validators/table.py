@@ -1,21 +1,63 @@
-"""The validators there are."""
+"""The validators there are: each is a module of this folder, loaded when it is asked."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from morph_tasks.verify.nodes import Node
 
 if TYPE_CHECKING:
     from morph_tasks.model.load import Config
+    from morph_tasks.repo.git import Repo
+    from morph_tasks.verify.validators.model import Checked, Validator
 
-# id -> module; the modules measure, the table says which there are
-VALIDATORS: dict[str, str] = {}
+# id -> module
+VALIDATORS: dict[str, str] = {
+    "code-budget": "morph_tasks.verify.validators.code_budget",
+    "secrets": "morph_tasks.verify.validators.secrets",
+}
 
 
 def validator_nodes(root: Path, config: Config) -> list[Node]:
-    """Return a node for each validator, or the one that says that none applies."""
-    if not VALIDATORS:
-        return [Node("validators", "none", skip="no validator applies")]
-    return [Node("validators", name, validator=name) for name in VALIDATORS]
+    """Return a node for each validator."""
+    return [Node("validators", name, validator=name, declared=False) for name in VALIDATORS]
+
+
+def facts(repo: Repo, config: Config, name: str) -> dict[str, Any]:
+    """Return what decides a validator besides the content of the tree; what cannot be told is a fact as well."""
+    try:
+        return load(name).facts(repo, config)
+    except Exception as error:
+        return {"unknown": _why(error)}
+
+
+def run(repo: Repo, config: Config, name: str) -> Checked:
+    """Return what a validator finds. A measurement that fails is a skip with its reason, never an error."""
+    from morph_tasks.verify.validators.model import skipped
+
+    try:
+        validator = load(name)
+        unfit = validator.applies(repo, config)
+        return skipped(unfit) if unfit else validator.check(repo, config)
+    except Exception as error:
+        return skipped(_why(error), silent=False)
+
+
+def load(name: str) -> Validator:
+    """Return the module of a validator."""
+    return cast("Validator", import_module(VALIDATORS[name]))
+
+
+def _why(error: Exception) -> str:
+    """Return what went wrong. The text of an unforeseen error could quote the file it stumbled over."""
+    from morph_tasks.errors import Refusal
+
+    if isinstance(error, Refusal):
+        return error.what
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    place = f" in {Path(last.tb_frame.f_code.co_filename).name}:{last.tb_lineno}" if last else ""
+    return f"{type(error).__name__}{place}"

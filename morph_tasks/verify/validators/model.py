@@ -1,0 +1,46 @@
+"""What a validator is, and what it says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from morph_tasks.model.load import Config
+    from morph_tasks.repo.git import Repo
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a validator found: `reason` is a code (of a fail) or the reason of a skip, `detail` holds a line each."""
+
+    status: Literal["pass", "fail", "skip"]
+    reason: str | None = None
+    message: str = ""
+    warnings: tuple[str, ...] = ()
+    detail: tuple[str, ...] = ()
+
+
+def skipped(why: str, *, silent: bool = True) -> Checked:
+    """Return a skip. One that is not `silent` could have found something: it says so."""
+    return Checked("skip", why, why, () if silent else (f"was not checked: {why}",))
+
+
+def printable(path: str) -> str:
+    """Return a path that stays on one line, whatever its bytes are."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in path)
+
+
+class Validator(Protocol):
+    """A module of this folder that holds a validator."""
+
+    NAME: str
+
+    def applies(self, repo: Repo, config: Config) -> str | None:
+        """Return why there is nothing to check, None when there is."""
+
+    def facts(self, repo: Repo, config: Config) -> dict[str, Any]:
+        """Return what decides besides the content of the tree, as JSON values."""
+
+    def check(self, repo: Repo, config: Config) -> Checked:
+        """Look at the tree as it is now."""
