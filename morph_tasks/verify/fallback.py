@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from morph_tasks.verify.builds.scan import one_look
 from morph_tasks.verify.nodes import Node
 from morph_tasks.verify.probe import ask
 from morph_tasks.verify.suites import (
@@ -33,11 +34,12 @@ def test_nodes(root: Path, config: Config) -> list[Node]:
     """
     command = config.project.get("testCommand")
     if command:
-        return [suite("default", command, config, declared=True)]
-    for place, find in enumerate(_FINDERS):
-        found = find(root, config)
-        if found:
-            return _with_left_out(root, config, found, place + 1)
+        return [_declared(command, config)]
+    with one_look():
+        for place, find in enumerate(_FINDERS):
+            found = find(root, config)
+            if found:
+                return _with_left_out(root, config, found, place + 1)
     return [
         Node(
             "tests",
@@ -46,6 +48,14 @@ def test_nodes(root: Path, config: Config) -> list[Node]:
             warnings=("no test suite found: declare project.tests in .morph/config/config.json, or [] for none",),
         )
     ]
+
+
+def _declared(command: str, config: Config) -> Node:
+    from morph_tasks.verify.prebuild import plan
+
+    node = suite("default", command, config, declared=True)
+    refusal = plan(command, (), node.runner).refusal
+    return replace(node, reason=refusal[0], invalid=refusal[1]) if refusal else node
 
 
 def _pytest(root: Path, config: Config) -> list[Node]:

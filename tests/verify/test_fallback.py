@@ -8,6 +8,8 @@ import pytest
 
 from morph_tasks.model.load import Config
 from morph_tasks.proc import run
+from morph_tasks.verify.builds import scan
+from morph_tasks.verify.builds.detect import build_nodes
 from morph_tasks.verify.fallback import NO_SUITE
 from morph_tasks.verify.fallback import test_nodes as suites_of
 from morph_tasks.verify.nodes import TEST_TIMEOUT_MS, Node, resolve_nodes
@@ -47,6 +49,23 @@ def test_a_test_command_speaks_for_everything(tree: Tree) -> None:
     assert (node.id, node.command, node.warnings) == ("default", "make check && make e2e", ())
     assert node.timeout_ms == 2 * TEST_TIMEOUT_MS
     assert node.declared
+
+
+def test_a_test_command_that_builds_nothing_is_refused(tree: Tree) -> None:
+    (node,) = suites_of(tree("App.sln"), Config({"project": {"testCommand": "dotnet test --no-build"}}, ""))
+    assert node.reason == "stale-binary"
+    assert node.invalid
+
+
+def test_git_is_asked_for_files_once(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tree("go.mod", "x_test.go", "App.sln", PYTHON, **{"Cargo.toml": CRATE})
+    asked = []
+    monkeypatch.setattr(scan, "_ask", lambda root, words, real=scan._ask: asked.append(words[0]) or real(root, words))
+    suites_of(root, NONE)
+    build_nodes(root, NONE)
+    assert asked.count("ls-files") == 2
+    assert suites_of(tree("B.sln"), NONE) != []
+    assert asked.count("ls-files") == 3
 
 
 def test_the_order_of_ecosystems(tree: Tree) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from morph_tasks.verify.builds.scan import one_look, slug
 from morph_tasks.verify.nodes import BUILD_TIMEOUT_MS, Node
 from morph_tasks.verify.probe import ask
 
@@ -27,8 +28,9 @@ def build_nodes(root: Path, config: Config) -> list[Node]:
     from morph_tasks.verify.builds.rust import rust_builds
 
     found = python_builds(root)
-    for find in (node_builds, go_builds, rust_builds, dotnet_builds):
-        found = [*found, *find(root, config)]
+    with one_look():
+        for find in (node_builds, go_builds, rust_builds, dotnet_builds):
+            found = [*found, *find(root, config)]
     return found or [Node("build", "none", skip=NOTHING)]
 
 
@@ -51,8 +53,6 @@ def unbuilt(node: Node, why: str) -> Node:
 
 def named(base: str, folders: list[str]) -> list[tuple[str, str]]:
     """Return an id for each folder: the plain one for the root and for the only folder there is."""
-    from morph_tasks.verify.builds.scan import slug
-
     plain = len(folders) == 1
     return [(base if plain or folder == "." else f"{base}-{slug(folder)}", folder) for folder in folders]
 

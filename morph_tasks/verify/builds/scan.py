@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from morph_tasks.errors import Refusal
@@ -23,20 +26,52 @@ FRONTENDS = (".", "src/frontend", "src/web", "frontend", "apps/web", "packages/a
 _LIST = ("ls-files", "-z", "-co", "--exclude-standard", "--")
 
 
+# Everything that is ever looked for, so that one question to git serves every kind of project.
+_MANIFESTS = ("*.sln", "*.slnx", "*.csproj", "*.fsproj", "*.vbproj", "go.mod", "*_test.go", "Cargo.toml")
+_look: ContextVar[dict[str, list[str]] | None] = ContextVar("_look", default=None)
+
+
+@contextmanager
+def one_look() -> Iterator[None]:
+    """Ask git once for each tree as long as this lasts; a look inside of another one belongs to it."""
+    if _look.get() is not None:
+        yield
+        return
+    token = _look.set({})
+    try:
+        yield
+    finally:
+        _look.reset(token)
+
+
 def listed(root: Path, patterns: Sequence[str], *, foreign: frozenset[str] = FOREIGN | DATA) -> list[str]:
     """Return the paths in the tree whose names match one of the patterns (`*.csproj`), sorted, shallow ones first.
 
-    Registered work trees of the repository are left out wherever they lie. Raises Refusal `git-failed`.
+    Only what `_MANIFESTS` names can be asked for. Registered work trees of the repository are left out wherever they
+    lie. Raises Refusal `git-failed`.
     """
-    found = {
+    wanted = tuple(pattern.lower() for pattern in patterns)
+    return [
         path
-        for path in _ask(root, [*_LIST, *(f":(glob,icase)**/{pattern}" for pattern in patterns)]).split("\0")
-        if path and not path.endswith("/") and foreign.isdisjoint(path.split("/")[:-1]) and (root / path).is_file()
-    }
+        for path in _manifests(root)
+        if foreign.isdisjoint(path.split("/")[:-1])
+        and any(fnmatchcase(path.rsplit("/", 1)[-1].lower(), pattern) for pattern in wanted)
+    ]
+
+
+def _manifests(root: Path) -> list[str]:
+    memo = _look.get()
+    if memo is not None and str(root) in memo:
+        return memo[str(root)]
+    said = _ask(root, [*_LIST, *(f":(glob,icase)**/{pattern}" for pattern in _MANIFESTS)])
+    found = {path for path in said.split("\0") if path and not path.endswith("/") and (root / path).is_file()}
     if found:
-        elsewhere = [f"{tree}/" for tree in _work_trees(root)]
-        found = {path for path in found if not path.startswith(tuple(elsewhere))}
-    return sorted(found, key=lambda path: (path.count("/"), path))
+        elsewhere = tuple(f"{tree}/" for tree in _work_trees(root))
+        found = {path for path in found if not path.startswith(elsewhere)}
+    paths = sorted(found, key=lambda path: (path.count("/"), path))
+    if memo is not None:
+        memo[str(root)] = paths
+    return paths
 
 
 def _work_trees(root: Path) -> list[str]:
