@@ -121,6 +121,7 @@ class Observer:
             "node": node.ref,
             "command": node.command,
             "cwd": node.cwd,
+            "prebuild": list(node.prebuild),
             "runner": node.runner,
             "junit": list(node.junit),
             "outputs": list(node.outputs),
@@ -140,7 +141,16 @@ class Observer:
             return None
         from morph_tasks.verify.validators.table import facts
 
+        self._ask_refs()
         return {"name": node.validator, **facts(self._repo, self._config, node.validator)}
+
+    def _ask_refs(self) -> None:
+        """Ask about every file that tells where the branches are: what a validator compares with may move alone."""
+        common = self._repo.common_dir
+        for name in ("packed-refs", "reftable/tables.list", "shallow", "refs/remotes/origin/HEAD"):
+            ask("file", str(common / name))
+        for name in ("refs/heads", "refs/remotes/origin"):
+            ask("folder", str(common / name))
 
     def _scripts(self, command: str) -> str | None:
         from morph_tasks.verify.launch import SCRIPTS

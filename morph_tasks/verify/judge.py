@@ -54,6 +54,17 @@ def judge(node: Node, record: Record, *, reused: bool = False) -> Outcome:
     return Outcome(node, status, reason, message, tuple(dict.fromkeys(warnings)), record, reused)
 
 
+def settles(node: Node, record: Record) -> bool:
+    """Tell whether a record of the current key answers the question, so that nothing needs to run.
+
+    Only a pass without retries does; and the skip of a validator that found nothing to look at, which the same facts
+    would give again. A validator that could not look is asked again.
+    """
+    if node.validator and record["status"] == "skip":
+        return not record.get("warnings")
+    return judge(node, record).status == "pass"
+
+
 def skipped(node: Node, reason: str) -> Outcome:
     """Return the outcome of a node that this run leaves out."""
     return Outcome(node, "skip", reason, reason, node.warnings)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from morph_tasks.verify import snapshots
 from morph_tasks.verify.evidence import Record, now, write_view
 from morph_tasks.verify.facts import Facts
-from morph_tasks.verify.judge import Outcome, judge, times
+from morph_tasks.verify.judge import Outcome, judge, settles, times
 from morph_tasks.verify.launch import launch
 from morph_tasks.verify.nodes import Node, links
 from morph_tasks.verify.run import Run
@@ -42,7 +43,8 @@ def fresh_view(run: Run, node: Node) -> str | None:
         return "it is measured at every verify"
     facts = run.facts(node)
     record = run.store.newest(node.ref, facts.key)
-    stale = why_stale(record, facts.key, judge(node, record).status if record else None)
+    settled = record is not None and settles(node, record)
+    stale = None if settled else why_stale(record, facts.key, judge(node, record).status if record else None)
     if stale:
         return stale
     if view is None or view.get("key") != facts.key:
@@ -154,6 +156,9 @@ def _attempts(run: Run, node: Node, log: Path, started: int) -> dict[str, Any]:
     ceiling = (
         run.request.timeout_ms if run.request.timeout_ms and node.family in ("build", "tests") else node.timeout_ms
     )
+    unbuilt = _prebuild(run, node, log, ceiling)
+    if unbuilt:
+        return unbuilt
     tries = []
     for attempt in range(node.retries + 1):
         place = log if attempt == 0 else log.with_suffix(f".{attempt}.log")
@@ -167,14 +172,27 @@ def _attempts(run: Run, node: Node, log: Path, started: int) -> dict[str, Any]:
     return {**result, "attempts": tries}
 
 
+def _prebuild(run: Run, node: Node, log: Path, ceiling: int) -> dict[str, Any] | None:
+    """Build what a suite needs; returns the red result of one that cannot be built, and then nothing is tested."""
+    from morph_tasks.verify.reading import read_result
+
+    for command in node.prebuild:
+        step = replace(node, family="build", command=command)
+        ended = launch(run.repo, step, log, feature=run.feature, run_id=run.run_id, timeout_ms=ceiling)
+        result = read_result(run.repo.root, step, log, ended, ceiling, 1, 0)
+        if result["status"] != "pass":
+            message = f"`{command}` failed, so no test was run: {result['message']}"
+            return {**result, "reason": "prebuild-failed", "message": message, "attempts": ["fail"]}
+    return None
+
+
 def _validated(run: Run, node: Node) -> dict[str, Any]:
     """Run a validator of ours; one that could not check is a skip with its reason, never green."""
     from morph_tasks.verify.validators.table import run as check
 
     found = check(run.repo, run.config, node.validator or "")
-    warnings = [f"did not run: {found.message}"] if found.status == "skip" else list(found.warnings)
     return {
-        "status": found.status, "reason": found.reason, "message": found.message, "warnings": warnings,
+        "status": found.status, "reason": found.reason, "message": found.message, "warnings": list(found.warnings),
         "detail": list(found.detail), "count": None, "counts": None, "exitCode": None, "attempts": [found.status],
     }  # fmt: skip
 

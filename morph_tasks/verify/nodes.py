@@ -38,6 +38,7 @@ class Node:
     pool: str = "heavy"
     retries: int = 0
     flaky_reason: str | None = None
+    prebuild: tuple[str, ...] = ()
     validator: str | None = None
     skip: str | None = None
     invalid: str | None = None
@@ -109,6 +110,8 @@ def _declared(family: str, item: dict[str, Any], project: dict[str, Any]) -> Nod
 
 
 def _declared_test(node: Node, item: dict[str, Any], project: dict[str, Any]) -> Node:
+    from morph_tasks.verify.prebuild import plan
+
     runner, warnings = _runner(item)
     if item.get("groups") is not None:
         warnings.append("`groups` has no meaning any more and is ignored")
@@ -130,6 +133,11 @@ def _declared_test(node: Node, item: dict[str, Any], project: dict[str, Any]) ->
         node = replace(node, skip="it needs the running application, which this version cannot start")
     if item.get("build") and runner != "dotnet":
         return replace(node, invalid=f"`build` is for runner dotnet, this node's runner is {runner}")
+    prebuild = plan(node.command, item.get("build") or (), runner)
+    if prebuild.refusal:
+        code, why = prebuild.refusal
+        return replace(node, invalid=why, reason=code)
+    node = replace(node, prebuild=prebuild.commands)
     if item.get("flaky") and not node.flaky_reason:
         return replace(node, invalid="`flaky: allow` needs a `flakyReason`")
     return node
@@ -157,7 +165,7 @@ def _checked(root: Path, nodes: list[Node]) -> list[Node]:
             problem = f"id {node.id!r} is declared {ids.count(node.id)} times"
         elif node.runs:
             problem = _cwd_problem(root, node.cwd)
-        checked.append(replace(node, invalid=problem, reason="invalid-test-node") if problem else node)
+        checked.append(replace(node, invalid=problem, reason=node.reason or "invalid-test-node") if problem else node)
     return checked
 
 

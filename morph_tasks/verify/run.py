@@ -14,7 +14,7 @@ from morph_tasks.model.load import Config, load_config
 from morph_tasks.repo.git import Repo, open_repo
 from morph_tasks.verify.evidence import Record, Store, read_view
 from morph_tasks.verify.facts import Facts, Observer
-from morph_tasks.verify.judge import Outcome, judge, skipped
+from morph_tasks.verify.judge import Outcome, judge, settles, skipped
 from morph_tasks.verify.nodes import Node, resolve_nodes
 from morph_tasks.verify.progress import Progress, Silent
 from morph_tasks.verify.request import Request
@@ -89,7 +89,7 @@ class Run:
     def proof(self, node: Node, key: str) -> Record | None:
         """Return the newest record of a key when it still is a proof; None when it is not."""
         record = self.store.newest(node.ref, key)
-        if record is None or judge(node, record).status != "pass":
+        if record is None or not settles(node, record):
             return None
         if node.outputs and record.get("output") != self.observer.output_digest(node, "pass", record["manifest"]):
             return None
