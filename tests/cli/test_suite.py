@@ -1,5 +1,7 @@
 """`suite read`, as a user types it."""
 
+# ruff: noqa: E501 (outputs stand as the tools print them)
+
 from __future__ import annotations
 
 import json

@@ -1,5 +1,7 @@
 """dotnet test, on outputs that mislead, in several languages."""
 
+# ruff: noqa: E501 (outputs stand as the tools print them)
+
 from __future__ import annotations
 
 from typing import Any

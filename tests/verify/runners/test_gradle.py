@@ -1,5 +1,7 @@
 """Gradle, on outputs that mislead."""
 
+# ruff: noqa: E501 (outputs stand as the tools print them)
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Outputs recorded from the real runners: read with both streams, as one merged log, and without being told the runner."""
+"""Outputs recorded from the real runners: read as two streams, as one log, and without being told the runner."""
 
 from __future__ import annotations
 
