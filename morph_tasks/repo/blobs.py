@@ -129,8 +129,6 @@ class BlobReader:
         untouched = self._with_committed_crlf(doubtful) if doubtful else set()
         for path, (filtered, raw) in found.items():
             change = changes[path]
-            if change.mode == _LINK:  # `core.symlinks` is off: the file holds the target
-                filtered = raw
             # What git converts can differ from the bytes that it has itself written for an unchanged file.
             same = raw != _RAW_UNKNOWN and raw in (change.staged, change.head[1] if change.head else "")
             oid = raw if same or path in untouched else filtered

@@ -13,7 +13,7 @@ from morph_tasks.repo.index import PrivateIndex
 from morph_tasks.repo.plumbing import Plumbing, common_dir
 from morph_tasks.repo.spawn import ChildError
 from morph_tasks.repo.status import LINK, Change, read_status
-from morph_tasks.repo.sums import Base, Scope, base_of, number, shown
+from morph_tasks.repo.sums import AttributesScope, Base, Scope, base_of, number, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _state(
     plumbing: Plumbing, groups: Mapping[str, Sequence[str]], excluded: tuple[str, ...], below: bytes
 ) -> TreeState:
     scopes = [Scope(below, excluded, None), *(Scope(below, excluded, globs) for globs in groups.values())]
-    attributes = Scope(b"", (), ("**/.gitattributes",))
+    attributes = AttributesScope()
     with PrivateIndex(plumbing) as index:
         head, changes = _observed(plumbing, index)
         base = base_of(plumbing, head, [*scopes, attributes]) if head else Base("", {}, {})

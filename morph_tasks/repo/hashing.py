@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _TRUSTED_AFTER_NS = 50_000_000  # longer than the tick of any file system's clock that has fractions of a second
 _MOST_UNUSED = 4096
 _CHUNK = 1 << 20
+_WORTH_OPENSSL = 1 << 19
 
 
 class StatCache:
@@ -95,34 +96,35 @@ def digest_path(path: str, cache: StatCache | None = None) -> str:
 
 def blob_id(data: bytes, digits: int) -> str:
     """Return the id of a git blob that holds these very bytes; `digits` tells SHA-1 (40) from SHA-256 (64)."""
-    return git_hash(b"blob %d\0" % len(data) + data, digits).hexdigest()
+    return git_hash(b"blob %d\0" % len(data) + data, digits, len(data)).hexdigest()
 
 
 def file_blob_id(path: bytes, size: int, digits: int) -> str:
     """Return the id of a git blob with the bytes of a file as they are; raises OSError."""
     with open(path, "rb", opener=_open_plain) as file:
-        running = git_hash(b"blob %d\0" % size, digits)
+        running = git_hash(b"blob %d\0" % size, digits, size)
         while chunk := file.read(_CHUNK):
             running.update(chunk)
     return running.hexdigest()
 
 
-def git_hash(data: bytes, digits: int) -> hashlib._Hash:
-    """Start git's hash: SHA-1 for ids of 40 digits, else SHA-256."""
-    if digits == 40:
-        return _sha1()(data, usedforsecurity=False)
-    from hashlib import sha256
+def git_hash(data: bytes, digits: int, size: int) -> hashlib._Hash:
+    """Start git's hash, SHA-1 for ids of 40 digits, else SHA-256, over `size` bytes in the end."""
+    if digits == 40 and size < _WORTH_OPENSSL:
+        sha1 = _light_sha1()
+        if sha1:
+            return sha1(data, usedforsecurity=False)
+    import hashlib
 
-    return sha256(data)
+    return hashlib.sha1(data, usedforsecurity=False) if digits == 40 else hashlib.sha256(data)
 
 
-def _sha1() -> Callable[..., hashlib._Hash]:
-    try:  # the C module spares the import of `hashlib` and of OpenSSL
+def _light_sha1() -> Callable[..., hashlib._Hash] | None:
+    """Return the C function that needs no OpenSSL, which takes longer to load than a small file to hash."""
+    try:
         return vars(__import__("_sha1"))["sha1"]  # type: ignore[no-any-return]
     except ImportError:
-        from hashlib import sha1
-
-        return sha1
+        return None
 
 
 def _sha256_of(path: bytes) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _CHECKSUM = 32  # bytes; holds that of either hash
 _CLOCK_LAG_NS = 50_000_000  # covers what the file system's clock is behind ours
+_LONG_LOOK_NS = 500_000_000  # what a git of the user may have taken between its look and its writing
 _STALE_S = 600
 _QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "core.splitIndex=false", "-c", "index.skipHash=false")
 
@@ -60,7 +61,7 @@ class PrivateIndex:
         try:
             private.make_folder(folder)
             self._lock = os.open(f"{folder}/lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            _flock(self._lock, fcntl.LOCK_SH)
+            _share(self._lock)
             source = self._source(_look(f"{self._plumbing.git_dir}/index"))
             self.path = self._name(source)
             self._sealed = source + b"\n" + _look(self.path)
@@ -94,7 +95,9 @@ class PrivateIndex:
             source = self._source(_copy(f"{self._plumbing.git_dir}/index", temporary))
             self.path = self._name(source)
             if os.path.exists(temporary):
+                written = os.stat(temporary).st_mtime_ns
                 self._unhide(temporary)
+                _doubt(temporary, written - _LONG_LOOK_NS, written)
                 os.replace(temporary, self.path)
             else:
                 private.remove(self.path)
@@ -131,6 +134,7 @@ class PrivateIndex:
         os.chmod(self.path, 0o600)
         if os.stat(self.path).st_mtime_ns > when:
             os.utime(self.path, ns=(when, when))
+        _doubt(self.path, when, time.time_ns())
         self._seal(source)
 
     def _unhide(self, copy: str) -> None:
@@ -178,6 +182,14 @@ def _flock(fd: int, operation: int) -> bool:
     return True
 
 
+def _share(fd: int) -> None:
+    """Keep sweepers out; a sweep is short, and one that was stopped in the middle is not waited for."""
+    for _ in range(200):
+        if _flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB):
+            return
+        time.sleep(0.005)
+
+
 def _look(path: str) -> bytes:
     """Return what tells one state of an index file from another; empty when there is none."""
     try:
@@ -205,10 +217,12 @@ def _copy(source: str, target: str) -> bytes:
         fd = os.open(source, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
         return b"none"
+    from morph_tasks.repo.index_file import is_whole
+
     try:
         with open(fd, "rb", closefd=False) as file:
             data = file.read()
-        if not _is_whole(data):
+        if not is_whole(data):
             raise CorruptIndexError
         with open(target, "wb", opener=private.opener) as file:
             file.write(data)
@@ -219,15 +233,16 @@ def _copy(source: str, target: str) -> bytes:
         os.close(fd)
 
 
-def _is_whole(data: bytes) -> bool:
-    """Check the checksum at the end; all zeros stand for none (`index.skipHash`)."""
-    if data[:4] != b"DIRC":
-        return False
-    if data.endswith(bytes(20)):
-        return True
-    from morph_tasks.repo.hashing import git_hash
+def _doubt(index: str, since: int, until: int) -> None:
+    """Have git look again at what changed between two times; keeps the time of the file."""
+    from morph_tasks.repo.index_file import doubted
 
-    return any(git_hash(data[:-size], 2 * size).digest() == data[-size:] for size in (20, 32))
+    with open(index, "rb") as file:
+        about = os.fstat(file.fileno())
+        data = file.read()
+    changed = doubted(data, range(since // 10**9, until // 10**9 + 1))
+    if changed is not None:
+        private.write(index, changed, when=about.st_mtime_ns)
 
 
 def _drop_stale(path: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+# `signal` itself costs the import of `enum`.
+import _signal  # type: ignore[import-not-found]
 import os
 import select
 
@@ -11,14 +13,14 @@ if TYPE_CHECKING:
 
 _CHUNK = 1 << 16
 _STDERR_KEPT = 1 << 16
-_SIGPIPE = 13  # Python ignores it, and a child inherits that; the number spares the import of `signal`
-_SIGKILL = 9
+# Python ignores SIGPIPE, whoever started it may have ignored SIGCHLD, and a child inherits both.
+_DEFAULT_IN_CHILD = (_signal.SIGPIPE, _signal.SIGCHLD)
 
 
 class ChildError(Exception):
     """A program that ended with a code other than 0, or was stopped for being silent too long.
 
-    `code` is negative for a signal and None when the program was stopped here.
+    `code` is negative for a signal, and None when the program was stopped here or its end was missed.
     """
 
     def __init__(self, argv: list[str], code: int | None, stderr: bytes) -> None:
@@ -52,7 +54,7 @@ def stream(argv: list[str], env: Mapping[str, str], *, stdin: bytes = b"", silen
             os.close(fd)
         if pid:
             _kill(pid)
-    if code:
+    if code != 0:
         raise ChildError(argv, code, stderr)
 
 
@@ -60,12 +62,13 @@ def _start(argv: list[str], env: Mapping[str, str]) -> tuple[int, int, int, int]
     """Return the child's pid and our ends of its stdin, stdout and stderr."""
     fds: list[int] = []
     try:
+        _keep_exit_codes()
         for _ in range(3):
             fds.extend(os.pipe())
         child_in, feed, out, child_out, err, child_err = fds
         ends = ((child_in, 0), (child_out, 1), (child_err, 2))
         actions = [(os.POSIX_SPAWN_DUP2, ours, theirs) for ours, theirs in ends]
-        pid = os.posix_spawnp(argv[0], argv, env, file_actions=actions, setsigdef=(_SIGPIPE,))
+        pid = os.posix_spawnp(argv[0], argv, env, file_actions=actions, setsigdef=_DEFAULT_IN_CHILD)
     except BaseException:
         for fd in fds:
             os.close(fd)
@@ -73,6 +76,15 @@ def _start(argv: list[str], env: Mapping[str, str]) -> tuple[int, int, int, int]
     for fd in (child_in, child_out, child_err):
         os.close(fd)
     return pid, feed, out, err
+
+
+def _keep_exit_codes() -> None:
+    """Undo an ignored SIGCHLD, under which the kernel throws exit codes away."""
+    if _signal.getsignal(_signal.SIGCHLD) == _signal.SIG_IGN:
+        try:
+            _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
+        except ValueError:  # only the main thread may
+            return
 
 
 def _pump(ends: tuple[int, int, int], opened: set[int], stdin: bytes, silence_s: int) -> Iterator[tuple[int, bytes]]:
@@ -120,16 +132,16 @@ def _close(fd: int, opened: set[int]) -> None:
     os.close(fd)
 
 
-def _reap(pid: int) -> int:
+def _reap(pid: int) -> int | None:
     try:
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    except ChildProcessError:  # SIGCHLD is ignored around us: the kernel has reaped it and the code is lost
-        return 0
+    except ChildProcessError:  # somebody else has reaped it: how it ended is not known
+        return None
 
 
 def _kill(pid: int) -> None:
     try:
-        os.kill(pid, _SIGKILL)
+        os.kill(pid, _signal.SIGKILL)
         os.waitpid(pid, 0)
     except (ProcessLookupError, ChildProcessError):
         pass

@@ -68,6 +68,18 @@ class Scope:
         return cls(bytes.fromhex(below), _unpacked(excluded), None if wanted == "*" else _unpacked(wanted))
 
 
+class AttributesScope(Scope):
+    """The files that tell git how to convert others; its key is that of the glob it stands for."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(b"", (), ("**/.gitattributes",))
+
+    def holds(self, path: bytes, *, link: bool) -> bool:
+        return not link and path.endswith(b".gitattributes") and path[-15:-14] in (b"", b"/")
+
+
 class Base:
     """What one commit adds up to: a number a scope, and where it nests other repositories."""
 

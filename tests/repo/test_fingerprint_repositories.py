@@ -185,9 +185,10 @@ def test_links_as_files_where_the_file_system_has_none(tree: Tree) -> None:
     tree.write("a/link", "x.py")
     assert tree.sum() == before
 
-    tree.write("a/link", "y.py")
+    (tree.git_dir / "info/attributes").write_text("* text\n")
+    tree.write("a/link", "y\r\n")
     changed = tree.state()
-    assert changed.dirty == {b"a/link": ("120000", blob_id(b"y.py", 40))}
+    assert changed.dirty == {b"a/link": ("120000", blob_id(b"y\n", 40))}
     tree.commit()
     assert tree.sum() == changed.sum
 

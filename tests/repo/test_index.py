@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from morph_tasks.errors import Refusal
+from morph_tasks.repo.hashing import blob_id
+from morph_tasks.repo.index_file import doubted, is_whole
 
 if TYPE_CHECKING:
     from conftest import Tree
@@ -133,6 +135,106 @@ def test_the_copy_is_as_old_as_the_look_that_filled_it(tree: Tree) -> None:
         tree.sum()
         assert _private_index(tree).stat().st_mtime_ns < started
         tree.remove("b/new.py")
+
+
+def _next_second(path: Path) -> None:
+    """Wait until the clock is well into another second than the last change of the file."""
+    while int(time.time() - 0.1) <= int(path.stat().st_ctime):
+        time.sleep(0.01)
+
+
+def test_an_edit_in_the_second_in_which_the_index_was_written(tree: Tree) -> None:
+    """Git compares whole seconds, and looks closer only at what is no older than the index."""
+    tree.write("a/x.py", "8\n")
+    tree.git("add", "a/x.py")
+    tree.write("a/x.py", "9\n")
+    _next_second(tree.path("a/x.py"))
+
+    assert tree.state().dirty == {b"a/x.py": ("100644", blob_id(b"9\n", 40))}
+
+
+@pytest.mark.parametrize("setting", ["core.trustctime=false", "core.checkStat=minimal", "user.name=Tess"])
+def test_an_edit_that_puts_size_and_time_back(tree: Tree, setting: str) -> None:
+    tree.git("config", *setting.split("="))
+    os.utime(tree.path("a/x.py"), (1, 1))
+    tree.git("status")
+    before = tree.sum()
+    _next_second(tree.path("a/x.py"))
+
+    tree.write("a/x.py", "9\n")
+    os.utime(tree.path("a/x.py"), (1, 1))
+
+    assert tree.sum() != before
+
+
+@pytest.mark.parametrize("refreshed_by", ["us", "the user"])
+@pytest.mark.parametrize("version", ["2", "4"])
+def test_an_edit_in_the_second_of_a_look_that_puts_size_and_time_back(
+    tree: Tree, refreshed_by: str, version: str
+) -> None:
+    tree.git("update-index", "--index-version", version)
+    os.utime(tree.path("a/x.py"), (1, 1))
+    tree.git("status")
+    before = tree.sum()
+    _next_second(tree.path("a/x.py"))
+
+    for number in range(3):
+        tree.write("a/x.py", "1\n")
+        os.utime(tree.path("a/x.py"), (1, 1))
+        if refreshed_by == "the user":
+            tree.git("status")
+        assert tree.sum() == before
+        tree.write("a/x.py", f"{number + 2}\n")
+        os.utime(tree.path("a/x.py"), (1, 1))
+        assert tree.sum() != before
+
+
+def test_a_new_file_in_the_second_of_a_look_in_a_folder_whose_time_is_put_back(tree: Tree) -> None:
+    tree.write("new/first", "1")
+    os.utime(tree.path("new"), (1, 1))
+    seen = {tree.sum()}
+    _next_second(tree.path("new"))
+
+    for number in range(4):
+        tree.write(f"new/{number}", "1")
+        os.utime(tree.path("new"), (1, 1))
+        seen.add(tree.sum())
+
+    assert len(seen) == 5
+
+
+def test_doubt_keeps_the_index_whole(tree: Tree) -> None:
+    real = (tree.git_dir / "index").read_bytes()
+    assert doubted(real, range(1, 4)) is None
+
+    first, last = (int(tree.path(path).stat().st_ctime) for path in ("a/x.py", "b/z.py"))
+    changed = doubted(real, range(first, last + 1))
+
+    assert changed is not None
+    assert is_whole(changed)
+    assert len(changed) == len(real)
+    (tree.git_dir / "index").write_bytes(changed)
+    assert tree.git("fsck") == ""
+    assert tree.git("ls-files", "--debug", "a/x.py").count("size: 0") == 1
+    assert tree.git("status", "--porcelain") == ""
+
+
+def test_a_warm_look_opens_no_folder(tree: Tree) -> None:
+    trace = tree.root.parent / "trace"
+    for number in range(20):
+        tree.write(f"many/{number}/file", "1")
+    tree.commit()
+    tree.sum()
+    _next_second(tree.path("many/19/file"))
+    tree.sum()
+    tree.git("config", "--global", "trace2.perfTarget", str(trace))
+
+    tree.sum()
+
+    said = trace.read_text()
+    if "opendir:" not in said:
+        pytest.skip("this git does not tell")
+    assert "opendir:0" in said
 
 
 def test_corrupt_real_index_is_refused(tree: Tree) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -36,11 +37,12 @@ def test_a_program_that_does_not_read_its_input() -> None:
 
 def test_failure_carries_code_and_stderr_after_the_output() -> None:
     started = _python("import sys; print(1); sys.stderr.write('why'); sys.exit(3)")
-    seen = []
+    seen = b""
     with pytest.raises(ChildError) as failed:
-        seen.extend(started)
+        for chunk in started:
+            seen += chunk
 
-    assert (seen, failed.value.code, failed.value.stderr) == ([b"1\n"], 3, b"why")
+    assert (seen, failed.value.code, failed.value.stderr) == (b"1\n", 3, b"why")
     assert failed.value.argv[1] == "-c"
 
 
@@ -78,10 +80,31 @@ def test_nothing_is_left_behind() -> None:
         os.kill(pid, 0)
 
 
-def test_the_child_does_not_inherit_the_ignored_sigpipe() -> None:
-    said = b"".join(_python("import _signal; print(_signal.getsignal(_signal.SIGPIPE))"))
+def test_exit_codes_survive_an_ignored_sigchld() -> None:
+    ask = (
+        "import os, signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+        "from morph_tasks.repo.spawn import ChildError, stream\n"
+        "try: list(stream(['sh', '-c', 'exit 7'], os.environ))\n"
+        "except ChildError as error: print(error.code)"
+    )
 
-    # Python itself sets it to ignored at its start; a shell shows what it was given.
-    assert said
-    shell = b"".join(stream(["sh", "-c", "yes | head -n1"], os.environ))
-    assert shell == b"y\n"
+    assert b"".join(_python(ask)) == b"7\n"
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&-", "<&- 2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_closed_standard_files(closed: str, tmp_path: Path) -> None:
+    ask = (
+        "import os, sys; from morph_tasks.repo.spawn import stream\n"
+        "said = b''.join(stream(['sh', '-c', 'cat; echo err >&2; echo out'], os.environ, stdin=b'in '))\n"
+        "open(sys.argv[1], 'wb').write(said)"
+    )
+    said = tmp_path / "said"
+    list(stream(["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-c", ask, str(said)], os.environ))
+
+    assert said.read_bytes() == b"in out\n"
+
+
+def test_the_child_does_not_inherit_the_ignored_sigpipe() -> None:
+    said = b"".join(stream(["bash", "-c", "yes | head -n1 >&2; echo ${PIPESTATUS[0]}"], os.environ))
+
+    assert said == b"141\n", "ignored, `yes` would end with 1 and a complaint"
