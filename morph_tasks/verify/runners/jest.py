@@ -10,7 +10,7 @@ from morph_tasks.verify.runners.jestjson import read_json
 from morph_tasks.verify.runners.model import Failure, Found, Output
 from morph_tasks.verify.runners.sessions import End, pair
 from morph_tasks.verify.runners.streams import add, read_streams
-from morph_tasks.verify.runners.text import ERASE, Line, Log, strip_codes
+from morph_tasks.verify.runners.text import Line, Log, strip_codes
 
 ALIASES: tuple[str, ...] = ()
 SUMMARY = "the block `Test Suites: …` / `Tests:       1 failed, 2 passed, 3 total`, or `--json`"
@@ -21,11 +21,12 @@ _TESTS = re.compile(r"^Tests: {1,12}((?:\d+ [a-z]+, )*)(\d+) total$")
 _SUITES = re.compile(r"^Test Suites: {1,4}((?:\d+ [a-z]+, )*)(?:(\d+) of )?(\d+) total$")
 _PART = re.compile(r"(\d+) ([a-z]+)")
 _RAN_ALL = re.compile(r"^Ran all test suites\b.*")
+_EMPTY = re.compile(r"^No tests found(?:, exiting with code \d+| related to files changed since .*)$")
 _WHOLE = 2
 _REFUSED = re.compile(r"Validation Error|Unrecognized CLI Parameter|Unrecognized option|Could not find a config file")
 
 _A_TESTS = re.compile(rb"Tests: [^\n]{0,200}\d total")
-_A_EMPTY = re.compile(rb"No tests found, exiting")
+_A_EMPTY = re.compile(rb"No tests found")
 _A_NOTES = (
     re.compile(rb"Test suite failed to run"),
     re.compile(rb"Jest: [^\n]{0,200}coverage threshold"),
@@ -56,7 +57,7 @@ def _read_log(log: Log, output: Output) -> Found:
     lines = log.scan(_A_TESTS)
     blocks = [block for line in lines if (block := _block(log, line))]
     notes = [line.text.strip() for line in log.notes(*_A_NOTES)]
-    empty = any(line.text.startswith("No tests found, exiting") for line in log.notes(_A_EMPTY))
+    empty = any(_EMPTY.match(line.text) for line in log.notes(_A_EMPTY))
     report = (
         read_json(log, "numFailedTestSuites") if max((block.rank for block in blocks), default=0) < _WHOLE else None
     )
@@ -116,9 +117,7 @@ def _final(log: Log, blocks: Sequence[_Block]) -> list[_Block]:
     kept: list[_Block] = []
     for block, following in zip(whole, [*whole[1:], None], strict=True):
         redrawn = (
-            following is not None
-            and best < 3
-            and (block.partial or bool(ERASE.search(log.read(block.line.end, following.line.at)[-4096:])))
+            following is not None and best < 3 and (block.partial or log.erased(block.line.end, following.line.at))
         )
         if not redrawn:
             kept.append(block)

@@ -20,10 +20,13 @@ _NEXT = re.compile(
     r"^(?:# |ℹ |i |\t?<!-- ) ?(suites|pass|fail|cancelled|skipped|todo|duration_ms) +(\d+(?:\.\d+)?)(?: -->)?$"
 )
 _ORDER = ("suites", "pass", "fail", "cancelled", "skipped", "todo", "duration_ms")
-_PLAN = re.compile(r"^1\.\.\d+(?: #.*)?$")
+_PLAN = re.compile(r"^1\.\.(\d+)(?: #.*)?$")
+_POINT = re.compile(r"^(not )?ok \d+\b(?:.*(# (?:TODO|SKIP))\b)?", re.I)
 _NAMES = {"pass": "passed", "fail": "failed"}
 
 _A_FIRST = re.compile(rb"tests \d")
+_A_PLAN = re.compile(rb"1\.\.\d")
+_A_POINT = re.compile(rb"ok \d")
 _A_BEGIN = re.compile(rb"TAP version 1")
 _A_BAIL = re.compile(rb"Bail out!")
 _A_MISSING = re.compile(rb"Could not find '")
@@ -51,13 +54,7 @@ def read_log(log: Log, output: Output) -> Found:
     paired = pair(starts, ends, output.calls, bare="all")
     bailed = any(line.text.startswith("Bail out!") for line in log.notes(_A_BAIL))
     if not paired.ends:
-        missing = [line.text for line in log.notes(_A_MISSING) if line.text.startswith("Could not find '")]
-        return Found(
-            evidence=2 if starts else 1 if missing else 0,
-            complete=not starts,
-            problem="interrupted" if bailed else "usage-error" if missing else None,
-            detail=missing[0] if missing else "",
-        )
+        return _without_block(log, started=bool(starts), bailed=bailed)
     counts, suites = {"passed": 0, "failed": 0, "skipped": 0}, 0
     for block in paired.ends:
         add(counts, block.counts)
@@ -70,6 +67,26 @@ def read_log(log: Log, output: Output) -> Found:
         complete=not paired.open and not bailed,
         problem="interrupted" if bailed else None,
         extra={"suites": suites},
+    )
+
+
+def _without_block(log: Log, *, started: bool, bailed: bool) -> Found:
+    """Return what TAP without node's footer tells: whether the plan was kept, and whether something failed."""
+    missing = [line.text for line in log.notes(_A_MISSING) if line.text.startswith("Could not find '")]
+    planned, seen, red = None, 0, 0
+    for line in log.walk(_A_POINT, _A_PLAN) if started else ():
+        if plan := _PLAN.match(line.text):
+            planned = int(plan[1])
+        elif point := _POINT.match(line.text):
+            seen += 1
+            red += bool(point[1]) and not point[2]
+    kept = planned is not None and seen >= planned
+    problem = "interrupted" if bailed else "usage-error" if missing else "tests-failed" if red else None
+    return Found(
+        evidence=2 if started else 1 if missing else 0,
+        complete=kept or not started,
+        problem=problem,
+        detail=missing[0] if missing else f"{red} test points failed" if red else "",
     )
 
 

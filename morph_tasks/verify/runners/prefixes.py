@@ -19,6 +19,8 @@ _KNOWN = (
     re.compile(r"[\w.-]{1,80} +\| ?"),
     re.compile(r"#\d{1,4}(?: |$)(?:\d{1,6}\.\d{1,4}(?: |$))?"),
     re.compile(r"Step #\d{1,3}(?: - \"[^\"]{1,80}\")?:(?: |$)"),
+    # yarn workspaces, concurrently; not the levels of a log, nor the workers of pytest.
+    re.compile(r"\[(?!INFO|WARN|ERROR|DEBUG|TRACE|gw\d|\s)@?[\w./:-]{1,80}\]:?(?: |$)"),
     # turbo, pnpm -r, lerna.
     re.compile(r"@?[\w./-]{1,80}:[\w./:-]{1,60}:(?: |$)"),
     re.compile(r"@?[\w./-]{1,80} test[\w:-]{0,40}[:$](?: |$)"),

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 _TIMEOUT_EXIT = 124
+_SUMMARY = 3
 _FAILURES_TAIL = 1 << 23
 
 
@@ -49,7 +50,8 @@ def read_output(
         chosen = inferred or (detect(output) if name == AUTO else name) or "none"
         found = RUNNERS[chosen].read(replace(output, calls=direct_calls(said, chosen, here) if said else None))
         if inferred and not found.evidence and (other := detect(output)):
-            chosen, found = other, RUNNERS[other].read(output)
+            seen = RUNNERS[other].read(output)
+            chosen, found = (other, seen) if seen.evidence == _SUMMARY else (chosen, found)
     stopped = timed_out or (exit_code == _TIMEOUT_EXIT and _limited(said, found.evidence))
     found = replace(found, warnings=(*found.warnings, *_command_warnings(said)))
     reading = judge(chosen, found, RUNNERS[chosen].EXITS, exit_code, stopped)
@@ -113,7 +115,7 @@ def _command_warnings(command: str) -> tuple[str, ...]:
 
 
 def _limited(command: str, evidence: int) -> bool:
-    return bool(re.search(r"\bg?timeout\b", command)) or evidence < 3
+    return bool(re.search(r"\bg?timeout\b", command)) or evidence < _SUMMARY
 
 
 def _unread(reading: Reading, exit_code: int | None) -> Reading:

@@ -130,6 +130,10 @@ class Log:
                 return base + hit.start()
         return None
 
+    def erased(self, start: int, end: int) -> bool:
+        """Tell whether a terminal was told to draw over what stands before `end`."""
+        return bool(ERASE.search(self.read(max(start, end - LONGEST), end)))
+
     def after(self, line: Line, many: int) -> list[Line]:
         """Return up to `many` lines that follow a line, blank ones included."""
         return self._lines(line.end, line.end + _AROUND, skip=1)[:many]

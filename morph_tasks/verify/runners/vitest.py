@@ -40,6 +40,8 @@ _A_RARE = (
     re.compile(rb"JavaScript heap out of memory"),
     re.compile(rb"Error: \[vitest-pool\]"),
 )
+_RETRIED = re.compile(r"^ +[✓✔] .* \(retry x\d+\)$")
+_A_RETRIED = re.compile(rb"\(retry x\d")
 _A_SUITES = re.compile(rb"Failed Suites \d")
 _NAMES = {"expected fail": "xfailed"}
 
@@ -63,7 +65,10 @@ def _read_log(log: Log, output: Output) -> Found:
     blocks = [(line, block) for line in lines if (block := _block(log, line))]
     # A block without its `Test Files` line is only believed when no whole one is there.
     whole = [(line, block) for line, block in blocks if block.files] or blocks
-    paired = pair(starts, [End(line.at, block) for line, block in whole], output.calls, bare="all")
+    following = [line.at for line, _ in whole[1:]]
+    drawn_over = [log.erased(line.end, at) for (line, _), at in zip(whole, following, strict=False)]
+    lasting = [one for one, gone in zip(whole, [*drawn_over, False], strict=False) if not gone]
+    paired = pair(starts, [End(line.at, block) for line, block in lasting], output.calls, bare="all")
     empty = any(line.text.strip().startswith("No test files found") for line in log.notes(_A_EMPTY))
     report = read_json(log, "numTotalTestSuites") if not any(block.files for _, block in blocks) else None
     if report:
@@ -76,6 +81,7 @@ def _read_log(log: Log, output: Output) -> Found:
         add(files, block.files)
         errors += block.errors
     problem, detail = _problem(tests, files, errors, log)
+    again = any(_RETRIED.match(line.text) for line in log.notes(_A_RETRIED))
     ran = tests["passed"] + tests["failed"] + tests.get("xfailed", 0)
     return Found(
         evidence=3,
@@ -85,7 +91,8 @@ def _read_log(log: Log, output: Output) -> Found:
         complete=not paired.open and problem in (None, "coverage-threshold"),
         problem=problem,
         detail=detail,
-        extra=({"files": files} if files else {}) | _failed_suites(log),
+        flaky=bool(again),
+        extra=({"files": files} if files else {}) | ({"flaky_hint": True} if again else {}) | _failed_suites(log),
     )
 
 

@@ -14,6 +14,13 @@ def block(suites: str, tests: str, end: str = "Ran all test suites.\n") -> str:
 ERASE = "\x1b[2K\x1b[1A\x1b[2K\x1b[1A"
 CASES: list[Any] = [
     pytest.param(
+        "No tests found related to files changed since last commit.\n",
+        0,
+        "no-tests",
+        {"counts": None},
+        id="only changed",
+    ),
+    pytest.param(
         block("1 passed, 1 total", "2 passed, 2 total") + block("1 failed, 1 total", "1 failed, 1 total"),
         1,
         "fail",

@@ -70,6 +70,11 @@ CASES: list[Any] = [
         TAP + "Bail out!  Interrupted\n1..1\n" + block(passed=1), 1, "fail", {"reason": "interrupted"}, id="bail out"
     ),
     pytest.param("ℹ tests 5\nhello\nℹ pass 5\nℹ fail 0\n", 0, "unknown", {"counts": None}, id="a footer with a gap"),
+    pytest.param("TAP version 13\n1..2\nok 1 - a\nok 2 - b\n", 0, "unknown", {"counts": None}, id="other TAP, whole"),
+    pytest.param(
+        "TAP version 13\n1..2\nok 1 - a\nnot ok 2 - b\n", 1, "fail", {"reason": "tests-failed"}, id="other TAP, red"
+    ),
+    pytest.param("TAP version 13\n1..3\nok 1 - a\n", 0, "fail", {"reason": "incomplete"}, id="other TAP, cut off"),
     pytest.param(
         "TAP version 13\nok 1 - a\n1..1\n# tests 1\n# pass  1\n\n# ok\n",
         0,

@@ -21,6 +21,8 @@ LINES = ["==== 5 passed in 0.10s ====", "", "  2 passing (1s)", "Tests:       1 
         "web-1  | ",
         "#12 3.456 ",
         "Step #1: ",
+        "[@shop/web]: ",
+        "[test] ",
         "@shop/web:test: ",
         "packages/web test: ",
         "2026-01-01T00:00:00.1234567Z web-1  | ",
@@ -34,7 +36,16 @@ def test_a_prefix_of_all_lines_is_cut(put: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("lines", [["ok | 2 passed | 0 failed (1ms)"], ["a: 1", "b: 2", "c", "d"], LINES, []])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["[INFO] a", "[INFO] b", "[ERROR] c", "[INFO] d"],
+        ["ok | 2 passed | 0 failed (1ms)"],
+        ["a: 1", "b: 2", "c", "d"],
+        LINES,
+        [],
+    ],
+)
 def test_words_of_a_tool_are_no_prefix(lines: list[str]) -> None:
     assert prefixes.find(lines) == ()
 

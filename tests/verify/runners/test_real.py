@@ -107,6 +107,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
             "GOTOOLCHAIN": "local",
             "GOCACHE": str(tmp_path_factory.getbasetemp() / "go-cache"),
             "CARGO_NET_OFFLINE": "true",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         }
         if (home / ".rustup").is_dir():
             env.setdefault("RUSTUP_HOME", str(home / ".rustup"))

@@ -16,7 +16,29 @@ def block(files: str, tests: str, errors: str = "") -> str:
     return f"\n Test Files  {files}\n      Tests  {tests}\n{more}   Start at  10:00:00\n   Duration  1.20s (transform 80ms)\n"
 
 
+ERASE = "\x1b[2K\x1b[1A\x1b[2K\x1b[1A"
 CASES: list[Any] = [
+    pytest.param(
+        block("1 passed (3)", "2 passed (2)") + ERASE + block("3 passed (3)", "6 passed (6)"),
+        0,
+        "pass",
+        {"counts": {"passed": 6}},
+        id="redrawn, its head scrolled away",
+    ),
+    pytest.param(
+        RUN + " ✓ a.test.ts > wobbles 9ms (retry x1)\n" + block("1 passed (1)", "1 passed (1)"),
+        0,
+        "pass",
+        {"flaky": True},
+        id="passed on a retry",
+    ),
+    pytest.param(
+        "TAP version 13\n1..1\nok 1 - a.test.ts # time=2.79ms {\n    1..1\n    ok 1 - two\n}\n",
+        0,
+        "unknown",
+        {"counts": None},
+        id="the tap reporter",
+    ),
     pytest.param(
         RUN + block("1 passed (1)", "5 passed (5)", "1 error"),
         1,
