@@ -10,7 +10,7 @@ from morph_tasks.verify.runners.table import RUNNERS
 from morph_tasks.verify.runners.text import Log
 
 _HEAD, _TAIL = 1 << 16, 1 << 18
-_STEPS = 3
+_STEPS = 2
 # Its list of failures, of any length, comes after its summary.
 _SUMMARY_FIRST = "mocha"
 

@@ -22,7 +22,7 @@ _RESULTS = re.compile(
     r"(\d+) (?:failed|failures), (\d+) skipped\)\W{0,4}$"
 )
 _TASK = re.compile(r"^(?:> Task )?:([\w:.-]*[tT]est[\w-]*)(?: (UP-TO-DATE|FROM-CACHE|NO-SOURCE|SKIPPED|FAILED))?$")
-_EVENT = re.compile(r"^\S.* > .*\S (PASSED|FAILED|SKIPPED)(?: \([\d.]+m?s\))?$")
+_EVENT = re.compile(r"^(\S[^>]{0,400} > .{1,400}) (PASSED|FAILED|SKIPPED)(?: \([\d.]+m?s\))?$")
 
 _A_LINES = (
     re.compile(rb"tests? completed"),
@@ -85,7 +85,7 @@ def _counts(log: Log, texts: list[str]) -> dict[str, int] | None:
             )
         if hits:
             return total
-    events = [hit[1] for line in log.walk(*_A_EVENT) if (hit := _EVENT.match(line.text))]
+    events = [hit[2] for line in log.walk(*_A_EVENT) if (hit := _EVENT.match(line.text))]
     if "PASSED" not in events:
         return None
     named = {"passed": events.count("PASSED"), "failed": events.count("FAILED"), "skipped": events.count("SKIPPED")}
@@ -110,7 +110,7 @@ def failures(text: str) -> list[Failure]:
     found: list[Failure] = []
     for raw in text.splitlines():
         line = strip_codes(raw)
-        if hit := re.match(r"^(\S.* > .*\S) FAILED(?: \([\d.]+m?s\))?$", line):
+        if (hit := _EVENT.match(line)) and hit[2] == "FAILED":
             found.append(Failure(hit[1]))
         elif found and not found[-1].message and (hit := re.match(r"^ {4,}(\S.*)$", line)):
             found[-1] = Failure(found[-1].id, message=hit[1])

@@ -24,6 +24,7 @@ AUTO = "auto"
 _TIMEOUT_EXIT = 124
 _SUMMARY = 3
 _FAILURES_TAIL = 1 << 23
+_LONG_NAME = 1000
 
 
 def read_output(
@@ -66,7 +67,8 @@ def read_failures(runner: str, stdout: bytes | Path, stderr: bytes | Path | None
         chosen = (detect(Output(logs)) if name == AUTO else name) or "none"
         found: dict[str, Failure] = {}
         for log in logs:
-            text = log.read(log.size - _FAILURES_TAIL, log.size).decode("utf-8", "replace")
+            tail = log.read(log.size - _FAILURES_TAIL, log.size).decode("utf-8", "replace")
+            text = "\n".join(line[:_LONG_NAME] for line in tail.split("\n"))
             for failure in RUNNERS[chosen].failures(text):
                 found.setdefault(failure.id, failure)
     return list(found.values())
