@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _SETTINGS = (
     "-c", "core.quotePath=false", "-c", "core.fsmonitor=false", "-c", "core.splitIndex=false",
-    "-c", "core.safecrlf=false", "-c", "core.untrackedCache=false",
+    "-c", "core.safecrlf=false", "-c", "core.untrackedCache=false", "-c", "diff.autoRefreshIndex=false",
 )  # fmt: skip
 # Said in full, so that nobody's own settings change what counts as added.
 _DIFF = (

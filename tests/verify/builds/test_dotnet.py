@@ -70,6 +70,9 @@ def test_a_registered_work_tree_is_not_a_candidate_wherever_it_lies(tree: Tree) 
     run(["git", "-C", str(root), "worktree", "add", "-q", "copies/feature"])
     assert (root / "copies/feature/src/App.sln").is_file()
     assert _build(root).command == "dotnet build src/App.sln"
+    # Half removed: git looks into the folder, and still has it on its list.
+    os.unlink(root / "copies/feature/.git")
+    assert _build(root).command == "dotnet build src/App.sln"
 
 
 def test_several_solutions_are_not_guessed(tree: Tree) -> None:

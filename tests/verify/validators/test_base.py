@@ -124,6 +124,10 @@ def test_a_default_branch_of_another_name_is_watched(fresh: Any) -> None:
     fresh.write("a.py", "x = 1\n")
     fresh.commit()
     assert find_base(fresh.repo).tree == _tree_of(fresh, "HEAD") != first
+    fresh.git("checkout", "-q", "-b", "morph/cart")
+    assert find_base(fresh.repo).tree != first
+    fresh.git("branch", "-f", "trunk", "trunk~1")
+    assert find_base(fresh.repo).tree == first
 
 
 def test_a_later_no_op_can_notice_that_the_base_moved(tree: Any) -> None:

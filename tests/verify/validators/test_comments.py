@@ -22,6 +22,7 @@ CASES = {
         "foo({/* real */ a: 1})",
         "/** real\n * real\n\n * real\n */\nfn();",
         "const el = <p>it's http://not.x</p>;\nconst z = 'a'; // real",
+        "const el = <p>see http://not.x</p>;\nconst z = 'a'; // real",
         "const el = <p>{/* real */}</p>;",
         "const a = 1; // real\r\nconst b = '// not';\r\n",
     ],

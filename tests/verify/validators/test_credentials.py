@@ -64,6 +64,7 @@ def test_nothing_asks_a_provider(monkeypatch: pytest.MonkeyPatch) -> None:
         ("a.py", 'def connect(password: str = "Zx81kkqw"):'),
         ("a.py", "if password == 'Zx81kkqw':"),
         ("a.ts", 'const password: string = "Tr0ub4dor&3";'),
+        ("a.ts", "const ok = a ? b : password === 'Zx81kkqw'"),
         ("a.js", 'const k = process.env.API_KEY || "a8f3kd92mfk20sldk20"'),
         ("a.go", 'var dbPassword string = "hunter2x"'),
         ("a.go", 'apiKey := "a8f3kd92mfk20sldk20"'),
