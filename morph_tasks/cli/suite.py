@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,11 +65,11 @@ def read(
 
     runner_name(runner)
     with tempfile.TemporaryDirectory(prefix="morph-suite-") as folder:
-        source = _stored(Path(folder)) if file == "-" else Path(file)
+        source = _stored(Path(folder) / "out", file)
         reading = read_output(
             runner,
             source,
-            Path(stderr) if stderr else None,
+            _stored(Path(folder) / "err", stderr) if stderr else None,
             exit_code=exit_code,
             command=command,
             timed_out=timed_out,
@@ -83,12 +84,14 @@ def read(
     return 0
 
 
-def _stored(folder: Path) -> Path:
-    """Return a file with standard input: an output is read more than once, and may not fit into memory."""
-    path = folder / "stdin"
-    with open(path, "wb") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20)
-    return path
+def _stored(copy: Path, name: str) -> Path:
+    """Return a file that can be read more than once: the named one, or a copy of what can only be read on."""
+    path = Path(name)
+    if name != "-" and (path.is_file() or path.is_dir() or not path.exists()):
+        return path
+    with open(copy, "wb") as file, open(path, "rb") if name != "-" else nullcontext(sys.stdin.buffer) as source:
+        shutil.copyfileobj(source, file, 1 << 20)
+    return copy
 
 
 def _shown(reading: Reading) -> str:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,12 @@ def test_a_file_and_standard_input_are_read(tmp_path: Path) -> None:
     assert (got["counts"]["passed"], got["counts"]["skipped"], got["reason"], got["warnings"]) == (5, 1, None, [])
     assert read("--runner", "pytest", "--exit-code", "0", stdin=GREEN.encode())[1] == got
     assert read("--exit-code", "0", "-", stdin=GREEN.encode())[1] == got
+
+
+def test_a_pipe_by_name_is_read() -> None:
+    script = f"exec {BIN} suite read --runner pytest --exit-code 0 --json <(printf '%s' \"$TEXT\")"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, env={**os.environ, "TEXT": GREEN}, timeout=60)
+    assert json.loads(done.stdout)["executed"] == 5
 
 
 def test_the_verdict_is_data(tmp_path: Path) -> None:

@@ -43,6 +43,9 @@ _MTP_ITEM = re.compile(r"^ {2}[^\d:]{1,30}: ?(\d+)(?: \(\+(\d+) [^)]+\))?$")
 _MTP_ERROR = re.compile(r"^ {2}(?:error|erro)s?: ?(\d+)$")
 _MTP_HEAD = re.compile(r"^(?:Test run summary|Resumo da execução de teste)\s?: ?(.*)$")
 _TERMINAL = re.compile(r"^\s{0,4}[^\d:]{4,60}: total ?: (\d+)((?:[,;] [^\d:,;]{2,30} ?: \d+){1,3})(?:[,;].*)?$")
+_XUNIT = re.compile(
+    r"^ {3}\S.*? {2,}Total: (\d+), Errors: (\d+), Failed: (\d+), Skipped: (\d+)(?:, Not Run: (\d+))?, Time: [\d.,]+s$"
+)
 _BLOCK = re.compile(r"^(?:Total tests|Total de testes): (\d+|Unknown|Desconhecido)\b.*$")
 _BLOCK_ITEM = re.compile(r"^ {3,}(Passed|Failed|Skipped|Aprovados?|Com falha|Ignorados?): (\d+)$")
 _WORDS = {"f": "failed", "c": "failed", "p": "passed", "a": "passed", "b": "passed", "s": "skipped", "i": "skipped"}
@@ -156,6 +159,10 @@ def _part(log: Log, line: Line) -> _Part | None:
         return _Part("dotnet-vstest", many, 2 * whole + (not hit["indent"])) if _adds_up(many) else None
     if hit := _TERMINAL.match(line.text):
         return _terminal(hit)
+    if hit := _XUNIT.match(line.text):
+        total, errors, failed, skipped, idle = (int(number or 0) for number in hit.groups())
+        many = {"failed": failed, "passed": total - failed - skipped - idle, "skipped": skipped + idle, "total": total}
+        return _Part("xunit", many, 3, errors)
     if hit := _BLOCK.match(line.text):
         return _block(log, line, hit[1])
     return _mtp(log, line) if _MTP_TOTAL.match(line.text) else None

@@ -40,6 +40,7 @@ _A_NOTES = (
     re.compile(rb"no Go files in"),
     re.compile(rb"go: (?:cannot|no pack|warn|go\.mod)"),
     re.compile(rb"directory not found"),
+    re.compile(rb"no packages to test"),
 )
 _A_RESULT = re.compile(rb"--- (?:PASS|FAIL|SKIP): ")
 # Results stand at the left margin, those of subtests behind steps of four blanks.
@@ -56,6 +57,7 @@ class _Seen:
     packages: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_PACKAGES, 0))
     panics: list[str] = field(default_factory=list)
     usage: str = ""
+    nothing: bool = False
     done: re.Match[str] | None = None
     last: int = 0
 
@@ -100,7 +102,8 @@ def _packages(log: Log, *, verbose: bool) -> _Seen:
         seen.last = line.at
     notes = [line.text for line in log.notes(*_A_NOTES)]
     seen.panics = [note for note in notes if note.startswith("panic: ")]
-    seen.usage = next((note for note in notes if _USAGE.match(note)), "")
+    seen.nothing = any(note == "no packages to test" for note in notes)
+    seen.usage = "" if seen.nothing else next((note for note in notes if _USAGE.match(note)), "")
     return seen
 
 
@@ -132,12 +135,12 @@ def _found(seen: _Seen, results: dict[str, int], running: int | None, listed: bo
     empty = closed and not seen.packages["ok"] and not red
     warnings = ("results come from go's cache, nothing was run for them",) if seen.packages["cached"] else ()
     return Found(
-        evidence=3 if closed else 2 if running is not None else 1 if seen.usage else 0,
+        evidence=3 if closed else 2 if running is not None or seen.nothing else 1 if seen.usage else 0,
         at=seen.last,
         counts=counts,
         executed=counts["passed"] + counts["failed"] if counts else None,
         complete=not is_open and problem in (None, "tests-failed"),
-        empty=empty or (listed and not red),
+        empty=empty or (listed and not red) or bool(seen.nothing and not closed),
         green=bool(seen.packages["ok"]) and not red and not is_open,
         problem=problem,
         detail=detail,

@@ -41,6 +41,11 @@ def infer_runner(command: str, cwd: Path) -> str | None:
     return next((call.runner for call in _calls(command, cwd) if call.runner), None)
 
 
+def runners_of(command: str, cwd: Path) -> tuple[str, ...]:
+    """Return all runners that a command line calls, in order."""
+    return tuple(dict.fromkeys(call.runner for call in _calls(command, cwd) if call.runner))
+
+
 def direct_calls(command: str, runner: str, cwd: Path) -> int | None:
     """Return how often a command line calls a runner, None when that cannot be told."""
     if loops(command):

@@ -36,6 +36,7 @@ _SAYS = {
     "suite-failed": "a test file or suite could not be run",
     "unhandled-error": "an error occurred outside of the tests",
     "collection-error": "tests could not be collected",
+    "type-errors": "the tests passed, type checking did not",
     "build-failed": "the tests did not compile",
     "command-not-found": "the command was not found",
     "command-not-executable": "the command could not be executed",

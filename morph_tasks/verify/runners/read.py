@@ -11,10 +11,16 @@ from typing import TYPE_CHECKING
 
 from morph_tasks.errors import Refusal
 from morph_tasks.verify.runners.detect import detect
-from morph_tasks.verify.runners.infer import direct_calls, exit_code_hidden, infer_runner, pipeline_without_pipefail
+from morph_tasks.verify.runners.infer import (
+    direct_calls,
+    exit_code_hidden,
+    infer_runner,
+    pipeline_without_pipefail,
+    runners_of,
+)
 from morph_tasks.verify.runners.judge import judge
 from morph_tasks.verify.runners.model import Failure, Output, Reading
-from morph_tasks.verify.runners.table import NAMES, RUNNERS
+from morph_tasks.verify.runners.table import RUNNERS, full_name
 from morph_tasks.verify.runners.text import Log
 
 if TYPE_CHECKING:
@@ -54,7 +60,8 @@ def read_output(
             seen = RUNNERS[other].read(output)
             chosen, found = (other, seen) if seen.evidence == _SUMMARY else (chosen, found)
     stopped = timed_out or (exit_code == _TIMEOUT_EXIT and _limited(said, found.evidence))
-    found = replace(found, warnings=(*found.warnings, *_command_warnings(said)))
+    others = [other for other in runners_of(said, here) if other != chosen]
+    found = replace(found, warnings=(*found.warnings, *_command_warnings(said, others)))
     reading = judge(chosen, found, RUNNERS[chosen].EXITS, exit_code, stopped)
     return _unread(reading, exit_code) if chosen == "none" and name == "none" else reading
 
@@ -85,10 +92,11 @@ def runner_name(runner: str) -> str:
     """Return the name in the table; raises Refusal `unknown-runner` (usage) with the names that exist."""
     if runner == AUTO:
         return AUTO
-    if runner not in NAMES:
+    name = full_name(runner)
+    if name is None:
         known = ", ".join([AUTO, *RUNNERS])
         raise Refusal("unknown-runner", f"no runner is called `{runner}`", fix=f"use one of: {known}", exit_code=2)
-    return NAMES[runner]
+    return name
 
 
 def _streams(stdout: bytes | Path, stderr: bytes | Path | None) -> Sequence[bytes | Path]:
@@ -107,12 +115,13 @@ def _open(source: bytes | Path) -> Log:
         raise Refusal("file-missing", f"`{source!s}` cannot be read: {error.strerror}", exit_code=2) from None
 
 
-def _command_warnings(command: str) -> tuple[str, ...]:
+def _command_warnings(command: str, others: Sequence[str]) -> tuple[str, ...]:
     warnings = []
     if pipeline_without_pipefail(command):
         warnings.append("command is a pipeline without pipefail")
     if hidden := exit_code_hidden(command):
         warnings.append(f"the exit code is hidden by `{hidden}`")
+    warnings += [f"the command also calls {other}, whose tests are not counted here" for other in others]
     return tuple(warnings)
 
 

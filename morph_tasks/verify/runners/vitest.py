@@ -51,6 +51,7 @@ class _Block:
     tests: dict[str, int]
     files: dict[str, int]
     errors: int
+    type_errors: int
 
 
 def read(output: Output) -> Found:
@@ -80,7 +81,10 @@ def _read_log(log: Log, output: Output) -> Found:
         add(tests, block.tests)
         add(files, block.files)
         errors += block.errors
+    types = sum(block.type_errors for block in paired.ends)
     problem, detail = _problem(tests, files, errors, log)
+    if types and problem in (None, "coverage-threshold"):
+        problem, detail = "type-errors", f"{types} type error{'s' if types > 1 else ''}"
     again = any(_RETRIED.match(line.text) for line in log.notes(_A_RETRIED))
     ran = tests["passed"] + tests["failed"] + tests.get("xfailed", 0)
     return Found(
@@ -100,7 +104,8 @@ def _block(log: Log, line: Line) -> _Block | None:
     hit = _TESTS.match(line.text)
     if not hit:
         return None
-    tests, files, errors = _counts(hit), dict[str, int](), 0
+    tests, files = _counts(hit), dict[str, int]()
+    errors = {"Errors": 0, "Type Errors": 0}
     for near in reversed(log.before(line, 2)):
         if found := _FILES.match(near.text):
             files = _counts(found)
@@ -109,8 +114,8 @@ def _block(log: Log, line: Line) -> _Block | None:
         if not _LABEL.match(near.text):
             break
         if found := _ERRORS.match(near.text):
-            errors += int(found[2] or 0)
-    return _Block(tests, files, errors)
+            errors[found[1]] += int(found[2] or 0)
+    return _Block(tests, files, errors["Errors"], errors["Type Errors"])
 
 
 def _counts(hit: re.Match[str]) -> dict[str, int]:

@@ -21,6 +21,13 @@ def block(total: int, failed: int, passed: int, skipped: int, head: str = "Test 
 
 CASES: list[Any] = [
     pytest.param(
+        "=== TEST EXECUTION SUMMARY ===\n   Shop.Tests  Total: 5, Errors: 0, Failed: 1, Skipped: 1, Not Run: 0, Time: 0.012s\n",
+        1,
+        "fail",
+        {"counts": {"passed": 3, "failed": 1, "skipped": 1}},
+        id="xunit's own runner",
+    ),
+    pytest.param(
         "Aprovado!  – Com falha:     0, Aprovado:     5, Ignorado:     1, Total:     6, Duração: 12 ms - Loja.Testes.dll (net8.0)\n",
         0,
         "pass",

@@ -19,6 +19,13 @@ def event(action: str, test: str = "", output: str = "", package: str = "example
 
 CASES: list[Any] = [
     pytest.param(
+        'go: warning: "./..." matched no packages\nno packages to test\n',
+        1,
+        "no-tests",
+        {"counts": None},
+        id="no packages",
+    ),
+    pytest.param(
         OK + "FAIL\texample.test/b [build failed]\nFAIL\n",
         1,
         "fail",

@@ -62,6 +62,11 @@ def test_a_hidden_exit_code_is_said() -> None:
     assert reading.warnings == ("command is a pipeline without pipefail", "the exit code is hidden by `|| true`")
 
 
+def test_other_runners_of_the_command_are_said() -> None:
+    reading = read_output("auto", GREEN, exit_code=0, command="pytest && npx playwright test")
+    assert reading.warnings == ("the command also calls playwright, whose tests are not counted here",)
+
+
 def test_a_command_whose_output_is_another_runners(tmp_path: Path) -> None:
     (tmp_path / "package.json").write_text(json.dumps({"scripts": {"test": "jest"}}))
     reading = read_output("auto", GREEN, exit_code=0, command="npm test", cwd=tmp_path)

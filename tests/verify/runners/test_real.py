@@ -124,6 +124,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return go
 
 
+def test_the_lock_names_no_registry() -> None:
+    assert '"resolved"' not in (NPM.parent / "package-lock.json").read_text("utf-8")
+
+
 RUNS: list[Any] = [
     ("pytest", "pytest -s test_a.py", "pytest", "pytest", "pass", None, 2),
     ("pytest", "pytest test_a.py test_b.py", "pytest", "pytest", "fail", "tests-failed", 3),

@@ -19,6 +19,13 @@ def block(files: str, tests: str, errors: str = "") -> str:
 ERASE = "\x1b[2K\x1b[1A\x1b[2K\x1b[1A"
 CASES: list[Any] = [
     pytest.param(
+        RUN + block("1 passed (1)", "1 passed (1)").replace("   Start", "Type Errors  2 errors\n   Start"),
+        1,
+        "fail",
+        {"reason": "type-errors"},
+        id="type errors",
+    ),
+    pytest.param(
         block("1 passed (3)", "2 passed (2)") + ERASE + block("3 passed (3)", "6 passed (6)"),
         0,
         "pass",
