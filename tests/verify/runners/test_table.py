@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pytest
 from morph_tasks.verify import runners
 from morph_tasks.verify.runners.describe import table
 from morph_tasks.verify.runners.programs import MODULES, PROGRAMS
-from morph_tasks.verify.runners.table import NAMES, RUNNERS
+from morph_tasks.verify.runners.table import RUNNERS, full_name
 
 # Modules beside the runners that read no output of their own.
 _HELPERS = {
@@ -50,7 +52,21 @@ def test_a_runner_offers_what_the_protocol_says(name: str) -> None:
 
 
 def test_names_are_unique_and_what_commands_name_exists() -> None:
-    assert len(NAMES) == sum(1 + len(runner.ALIASES) for runner in RUNNERS.values())
+    words = [word for name, runner in RUNNERS.items() for word in (name, *runner.ALIASES)]
+    assert len(words) == len(set(words))
+    assert all(full_name(word) == name for name, runner in RUNNERS.items() for word in (name, *runner.ALIASES))
+    assert full_name("no such runner") is None
+
+
+def test_asking_what_there_is_loads_no_reader() -> None:
+    said = (
+        "import sys; from morph_tasks.verify.runners.table import RUNNERS; assert 'pytest' in RUNNERS and len(RUNNERS) > 15;"
+        "print([name for name in sys.modules if name.endswith(('runners.pytest', 'runners.dotnet'))])"
+    )
+    assert subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_commands_name_runners_that_exist() -> None:
     assert {*PROGRAMS.values(), *MODULES.values()} == RUNNERS.keys() - {"none", "node-test"}
 
 
