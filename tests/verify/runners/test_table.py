@@ -60,7 +60,7 @@ def test_names_are_unique_and_what_commands_name_exists() -> None:
 
 def test_asking_what_there_is_loads_no_reader() -> None:
     said = (
-        "import sys; from morph_tasks.verify.runners.table import RUNNERS; assert 'pytest' in RUNNERS and len(RUNNERS) > 15;"
+        "import sys; from morph_tasks.verify.runners.table import RUNNERS; assert 'pytest' in RUNNERS;"
         "print([name for name in sys.modules if name.endswith(('runners.pytest', 'runners.dotnet'))])"
     )
     assert subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True).stdout == "[]\n"
