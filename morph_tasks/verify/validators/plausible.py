@@ -35,7 +35,14 @@ _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 
 def is_plausible(value: str) -> bool:
     """Tell whether a value that is called a secret could be one; words, paths and references are not."""
-    if len(value) < _SHORTEST or re.search(r"\s", value) or is_example(value) or _MADE_UP.search(value):
+    # A sentence without spaces is no rarity in some languages; a secret of letters beyond ASCII is one.
+    if (
+        len(value) < _SHORTEST
+        or not value.isascii()
+        or re.search(r"\s", value)
+        or is_example(value)
+        or _MADE_UP.search(value)
+    ):
         return False
     if _WHOLE.fullmatch(value) or _UUID.fullmatch(value) or _EMAIL.fullmatch(value):
         return False

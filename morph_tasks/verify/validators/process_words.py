@@ -6,7 +6,7 @@ import re
 
 _CITED = re.compile(
     r"""\b(?:UC|ADR|FR)-\d+\b      # a use case, a decision, a requirement
-    |\b[CF]\d{1,3}\b(?![-.]\d)    # a scenario, a slice
+    |\b[CF]\d{1,2}\b(?![-.]\d)    # a scenario, a slice
     |\b[Gg]ate\s+\d+\b
     |\bplan\.md\b
     |\bchecks\.json\b
@@ -22,7 +22,7 @@ _CELL = r"(?:cells?|c[eé]lulas?|columns?|colunas?)"
 _MODEL = (
     r"(?:models?|modelos?|diagram\w*|n[ií]ve(?:l|is)|levels?|notation|nota[cç][aã]o|architecture|arquitetura|views?)"
 )
-# The same letters with another meaning: keys, the F1 score, cells of a sheet, the C4 model, standards of C.
+# The same letters with another meaning: keys, the F1 score, cells of a sheet, the C4 model, standards of C, lint rules.
 _OTHERWISE = re.compile(
     rf"""\b{_MODIFIER}\s*[-+]\s*F\d{{1,2}}\b
     |\b{_KEY}\s+(?:(?:the|a|o|and|or|e|ou|to|on)\s+)?[`'"]?F\d{{1,2}}\b(?:\s*(?:[/,-]|or|ou|to|a)\s*F\d{{1,2}}\b)*
@@ -37,7 +37,8 @@ _OTHERWISE = re.compile(
     |\b{_MODEL}\s+C4\b
     |\bC(?:89|90|95|99)\b
     |\bC(?:11|17|18|23)\b\s+(?:standard|compiler|atomics|threads|mode)\b
-    |\#[0-9A-Fa-f]{{3,8}}\b""",
+    |\#[0-9A-Fa-f]{{3,8}}\b
+    |\b(?:noqa|nosec|pylint|flake8|ruff)\b\W*(?:\w+[=:,\s]*)*""",
     re.X | re.I,
 )
 

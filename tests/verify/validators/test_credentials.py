@@ -122,6 +122,7 @@ def test_values_that_a_line_calls_secret(path: str, line: str) -> None:
         ("a.py", 'PASSWORD_RE = "^(?=.*[A-Z])(?=.*\\d).{8,}$"'),
         ("a.py", 'if token == "access_token2":'),
         ("a.ts", 'password: "Senha"'),
+        ("a.json", '"password": "8文字以上で入力してください"'),
         ("a.ts", 'passwordLabel: "Your password 1"'),
         ("a.ts", 'password: "Must hold 8 characters"'),
         ("a.ts", '<input name="password" placeholder="Password1" />'),

@@ -54,6 +54,9 @@ def test_words_of_the_process(comment: str, words: list[str]) -> None:
         "// use case 3",
         "// f1 and c2 are local names",
         "// C2-5 of the pinout",
+        "# noqa: F401, C901",
+        "# ruff: noqa: F81",
+        "# pylint: disable=C01,F2",
     ],
 )
 def test_the_same_letters_with_another_meaning(comment: str) -> None:
