@@ -6,8 +6,8 @@ import os
 import stat
 import time
 
-from morph_tasks.repo import private
 from morph_tasks.repo.hashing import StatCache, blob_id, file_blob_id
+from morph_tasks.repo.settings import Settings, settings_state
 from morph_tasks.repo.spawn import ChildError
 
 TYPE_CHECKING = False
@@ -18,23 +18,25 @@ if TYPE_CHECKING:
 UNREADABLE = "unreadable"
 _LINK, _PLAIN, _EXECUTABLE = "120000", "100644", "100755"
 _RAW_UNKNOWN = "-"
-_SYSTEM_FILES = ("/etc/gitconfig", "/etc/gitattributes")
+_MOST_READ_HERE = 50
 _ARGUMENTS_AT_ONCE = 500
 
 
 class BlobReader:
     """Fills in `here` of the changes that git left open, a link or a file each.
 
-    `about` names what decides about a blob besides the file and git's settings: the attributes of the tree.
+    `attributes` names the state of the attributes in the tree, empty when there are none.
     """
 
-    __slots__ = ("_cache", "_index", "_plumbing", "_root")
+    __slots__ = ("_attributes", "_cache", "_index", "_plumbing", "_root", "_settings")
 
-    def __init__(self, plumbing: Plumbing, index: str, about: bytes) -> None:
+    def __init__(self, plumbing: Plumbing, index: str, attributes: bytes) -> None:
         self._plumbing = plumbing
         self._index = index
+        self._attributes = attributes
         self._root = os.fsencode(plumbing.root) + b"/"
-        self._cache = StatCache(f"{plumbing.private}/blobs", about + b" " + _settings(plumbing))
+        self._cache = StatCache(f"{plumbing.private}/blobs", attributes + b" " + settings_state(plumbing))
+        self._settings = Settings(plumbing, self._cache)
 
     def read(self, changes: dict[bytes, Change]) -> None:
         """Look at every path, read what was touched; raises Refusal `filter-failed`, OSError."""
@@ -78,9 +80,11 @@ class BlobReader:
         """Return for each path that is still there the blob id as git would add it, and that of its very bytes."""
         found: dict[bytes, tuple[str, str]] = {}
         raw: dict[bytes, str] = {}
+        # A child process costs as much as reading some files here, and is faster with many.
+        plain = len(paths) <= _MOST_READ_HERE and not self._attributes and self._settings.converts_nothing()
         for path in paths:
             try:
-                if _in_git(changes[path]):
+                if plain or _in_git(changes[path]):
                     raw[path] = file_blob_id(self._root + path, looks[path].st_size, self._digits(changes[path]))
                 else:
                     os.close(os.open(self._root + path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK))
@@ -89,8 +93,8 @@ class BlobReader:
                 continue
             except OSError:
                 found[path] = (UNREADABLE, _RAW_UNKNOWN)
-        for path, oid in self._filtered(list(raw)).items():
-            found[path] = (oid, raw[path])
+        filtered = raw if plain else self._filtered(list(raw))
+        found.update((path, (oid, raw[path])) for path, oid in filtered.items())
         return found
 
     def _filtered(self, paths: list[bytes]) -> dict[bytes, str]:
@@ -137,7 +141,7 @@ class BlobReader:
     def _mode(self, change: Change, about: os.stat_result) -> str:
         if change.mode:
             return change.mode
-        if about.st_mode & stat.S_IXUSR and self._setting("core.fileMode", "--type=bool") != "false":
+        if about.st_mode & stat.S_IXUSR and not self._settings.ignores_modes():
             return _EXECUTABLE
         return _PLAIN
 
@@ -160,24 +164,7 @@ class BlobReader:
 
     def _digits(self, change: Change) -> int:
         known = change.staged or (change.head[1] if change.head else "")
-        return len(known) or (64 if self._setting("extensions.objectFormat") == "sha256" else 40)
-
-    def _setting(self, name: str, *how: str) -> str:
-        """Return a setting of git, empty when unset; kept as long as no file with settings is touched."""
-        file = f"{self._plumbing.common_dir}/config"
-        key = b"/" + name.encode()  # no path in a tree starts so
-        when = time.time_ns()
-        before = os.stat(file)
-        value = self._cache.get(key, before)
-        if value is None:
-            try:
-                value = b"".join(self._plumbing.stream("config", *how, "--get", name)).strip()
-            except ChildError:
-                value = b""
-            value = value or b"-"
-            self._cache.put(key, before, os.stat(file), value, when)
-            self._cache.save()
-        return value.decode("utf-8", "replace").removeprefix("-")
+        return len(known) or self._settings.digits()
 
 
 def _in_git(change: Change) -> bool:
@@ -194,16 +181,3 @@ def _quoted(path: bytes) -> bytes:
         path = path.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n").replace(b"\r", b"\\r")
         return b'"' + path + b'"'
     return path
-
-
-def _settings(plumbing: Plumbing) -> bytes:
-    """Name the state of every file that commonly holds settings and attributes of git."""
-    home = os.environ.get("HOME", "")
-    folder = os.environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
-    files = (
-        *(f"{plumbing.common_dir}/config", f"{plumbing.git_dir}/config.worktree"),
-        *(f"{plumbing.common_dir}/info/attributes", f"{folder}/git/attributes"),
-        os.environ.get("GIT_CONFIG_GLOBAL") or f"{home}/.gitconfig",
-        *(f"{folder}/git/config", os.environ.get("GIT_CONFIG_SYSTEM", ""), *_SYSTEM_FILES),
-    )
-    return b" ".join(map(private.stat_text, files))

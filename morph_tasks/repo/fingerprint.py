@@ -93,7 +93,7 @@ def _state(
         if pending:
             from morph_tasks.repo.blobs import BlobReader
 
-            about = b"%x %s" % (base.totals.get(attributes.key(), 0), _attribute_files(plumbing, changes))
+            about = _attributes(plumbing, base.totals.get(attributes.key(), 0), changes)
             BlobReader(plumbing, index.path, about).read(pending)
     totals, dirty = _totals(base, scopes, changes)
     shown_groups = {name: shown(total) for name, total in zip(groups, totals[1:], strict=True)}
@@ -157,12 +157,14 @@ def _nested(plumbing: Plumbing, path: bytes) -> Plumbing | None:
     return None if ours else Plumbing(root, git_dir)
 
 
-def _attribute_files(plumbing: Plumbing, changes: dict[bytes, Change]) -> bytes:
-    """Name the state of the attributes that differ from HEAD: they decide about the blobs of other files."""
+def _attributes(plumbing: Plumbing, committed: int, changes: dict[bytes, Change]) -> bytes:
+    """Name the state of the attributes in the tree: they decide about the blobs of files. Empty without any."""
     from morph_tasks.repo.private import stat_text
 
-    files = [path for path in changes if path.endswith(_ATTRIBUTES)]
-    return b" ".join(stat_text(f"{plumbing.root}/{os.fsdecode(path)}") for path in sorted(files))
+    files = sorted(path for path in changes if path.endswith(_ATTRIBUTES))
+    if not committed and not files:
+        return b""
+    return b" ".join((b"%x" % committed, *(stat_text(f"{plumbing.root}/{os.fsdecode(path)}") for path in files)))
 
 
 def _totals(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,6 +63,19 @@ class Tree:
 
     def sum(self) -> str:
         return self.state().sum
+
+    def settle(self) -> None:
+        """Let the second of the last change pass, so that nothing is in doubt any more."""
+        newest = max(
+            os.lstat(os.path.join(folder, name)).st_ctime
+            for folder, below, names in os.walk(self.root)
+            for name in (".", *below, *names)
+            if ".git" not in folder
+        )
+        while int(time.time() - 0.1) <= int(newest):
+            time.sleep(0.01)
+        self.sum()
+        self.sum()
 
     def private(self) -> Path:
         return self.git_dir / "morph-spec" / "fingerprint"

@@ -121,7 +121,16 @@ def test_a_filter_that_fails_is_refused(tree: Tree) -> None:
     assert "new.big" in refused.value.what
 
 
-def test_an_untouched_file_is_not_read_again(tree: Tree, children: list[str]) -> None:
+@pytest.fixture
+def with_attributes(tree: Tree) -> Tree:
+    """A tree in which git has to be asked for every blob."""
+    tree.write(".gitattributes", "*.none text\n")
+    tree.commit()
+    return tree
+
+
+def test_an_untouched_file_is_not_read_again(with_attributes: Tree, children: list[str]) -> None:
+    tree = with_attributes
     tree.write("a/x.py", "9\n")
     tree.write("b/new.py", "n\n")
     _let_pass(tree.path("b/new.py").stat().st_ctime_ns)
@@ -135,9 +144,27 @@ def test_an_untouched_file_is_not_read_again(tree: Tree, children: list[str]) ->
     assert children[5:] == ["status", "hash-object"]
 
 
-def test_a_file_touched_just_now_is_not_trusted(
+def test_a_few_files_that_nothing_converts_are_read_here(
     tree: Tree, children: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    _let_pass((tree.git_dir / "config").stat().st_ctime_ns)
+    tree.write("b/new.py", CRLF)
+    tree.sum()
+    assert children == ["ls-files", "status", "ls-tree", "config"]
+    tree.write("a/x.py", CRLF)
+    state = tree.state()
+    assert children[4:] == ["status"]
+
+    monkeypatch.setattr(blobs, "_MOST_READ_HERE", 0)
+    (tree.private() / "blobs").unlink()
+    assert tree.state() == state
+    assert children[5:] == ["status", "hash-object"]
+
+
+def test_a_file_touched_just_now_is_not_trusted(
+    with_attributes: Tree, children: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = with_attributes
     tree.write("b/new.py", "n\n")
     touched = tree.path("b/new.py").stat().st_ctime_ns
     monkeypatch.setattr(time, "time_ns", lambda: touched + 49_000_000)
@@ -171,7 +198,8 @@ def test_a_file_that_changes_while_it_is_read_is_not_trusted(
 
 
 @pytest.mark.parametrize("when", ["before it is looked at", "before git reads it"])
-def test_files_that_vanish_are_deleted(tree: Tree, monkeypatch: pytest.MonkeyPatch, when: str) -> None:
+def test_files_that_vanish_are_deleted(with_attributes: Tree, monkeypatch: pytest.MonkeyPatch, when: str) -> None:
+    tree = with_attributes
     for number in range(5):
         tree.write(f"new/{number}.py", f"{number}\n")
     tree.write("a/x.py", "9\n")
