@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 from morph_tasks.errors import Refusal
-from morph_tasks.proc import Completed, ProcError, run
+from morph_tasks.proc import Completed, ProcError, run, tail
 
 _KEPT = ("GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
 _IDENTITY = ("GIT_AUTHOR_", "GIT_COMMITTER_")
@@ -43,6 +43,11 @@ class Repo:
     root: Path
     git_dir: Path
     common_dir: Path
+    light: bool = field(default=False, compare=False)
+
+    def lightly(self) -> Repo:
+        """Return the same tree with git started without `sh`, whose import costs a verify more than its answers."""
+        return replace(self, light=True)
 
     @property
     def morph(self) -> Path:
@@ -60,33 +65,12 @@ class Repo:
 
     def run(self, *args: str, ok: Collection[int] = (0,), stdin: bytes = b"") -> Completed:
         """Run git in this tree; raises ProcError."""
-        return _git(("-C", str(self.root), *args), ok=ok, stdin=stdin)
+        ask = _git_lightly if self.light else _git
+        return ask(("-C", str(self.root), *args), ok=ok, stdin=stdin)
 
     def git(self, *args: str, ok: Collection[int] = (0,), stdin: bytes = b"") -> bytes:
         """Run git in this tree and return its stdout; raises ProcError."""
         return self.run(*args, ok=ok, stdin=stdin).stdout
-
-    def quick(self, *args: str, ok: Collection[int] = (0,), stdin: bytes = b"") -> bytes:
-        """Run git like `git`, without what starting `sh` costs: for what every verify asks."""
-        from morph_tasks.repo.spawn import ChildError, stream
-
-        argv = ["git", "-C", str(self.root), *args]
-        said = []
-        try:
-            for chunk in stream(argv, clean_env(), stdin=stdin):
-                said.append(chunk)
-        except ChildError as error:
-            if error.code not in ok:
-                done = Completed(
-                    tuple(argv), error.code if error.code is not None else -1, b"".join(said), error.stderr
-                )
-                what = error.stderr.decode("utf-8", "replace").strip()[-500:] or "it said nothing"
-                raise ProcError(
-                    "command-failed", f"`git {args[0]}` ended with {error.code}: {what}", done=done
-                ) from None
-        except OSError:
-            raise Refusal("git-missing", "git is not on the PATH", fix="install git") from None
-        return b"".join(said)
 
     def text(self, *args: str, ok: Collection[int] = (0,)) -> str:
         """Run git in this tree and return its stdout as stripped text."""
@@ -162,6 +146,26 @@ def _git(args: Collection[str], *, ok: Collection[int] = (0,), stdin: bytes = b"
         if "dubious ownership" in said:
             raise _dubious(said) from None
         raise
+
+
+def _git_lightly(args: Collection[str], *, ok: Collection[int] = (0,), stdin: bytes = b"") -> Completed:
+    from morph_tasks.repo.spawn import ChildError, stream
+
+    argv, said = ["git", *args], []
+    try:
+        for chunk in stream(argv, clean_env(), stdin=stdin):
+            said.append(chunk)
+    except ChildError as error:
+        done = Completed(tuple(argv), -1 if error.code is None else error.code, b"".join(said), error.stderr)
+        if done.code in ok:
+            return done
+        if b"dubious ownership" in error.stderr:
+            raise _dubious(error.stderr.decode("utf-8", "replace")) from None
+        what = f"`{' '.join(argv)[:200]}` ended with {done.code}: {tail(done)}"
+        raise ProcError("command-failed", what, done=done) from None
+    except OSError:
+        raise Refusal("git-missing", "git is not on the PATH", fix="install git") from None
+    return Completed(tuple(argv), 0, b"".join(said), b"")
 
 
 def open_repo(start: Path | None = None) -> Repo:

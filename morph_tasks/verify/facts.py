@@ -194,7 +194,7 @@ class Observer:
         asked = sorted({start for start in starts.values() if start})
         if not asked:
             return {}
-        told = self._repo.quick("check-ignore", "-z", "--stdin", ok=(0, 1), stdin=os.fsencode("\0".join(asked)))
+        told = self._repo.git("check-ignore", "-z", "--stdin", ok=(0, 1), stdin=os.fsencode("\0".join(asked)))
         ignored = set(os.fsdecode(told).split("\0"))
         return {glob: (start,) for glob, start in starts.items() if start and start in ignored}
 

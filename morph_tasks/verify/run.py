@@ -37,6 +37,7 @@ class Run:
     nodes: tuple[Node, ...] = ()
 
     def __post_init__(self) -> None:
+        self.repo = self.repo.lightly()
         if self.config is None:
             self.config = load_config(self.repo)
             self.nodes = resolve_nodes(self.repo.root, self.config)

@@ -31,8 +31,10 @@ def test_node_test_red_green_reused(project: Project) -> None:
     project.write("total.js", "exports.total = (prices) => prices.reduce((a, b) => a + b, 1);\n")
     project.write(
         "total.test.js",
-        "const test = require('node:test');\nconst assert = require('node:assert');\nconst { total } = require('./total');\n"
-        "test('adds up', () => assert.strictEqual(total([1, 2]), 3));\ntest('is a number', () => assert.ok(total([])));\n",
+        "const test = require('node:test');\nconst assert = require('node:assert');\n"
+        "const { total } = require('./total');\n"
+        "test('adds up', () => assert.strictEqual(total([1, 2]), 3));\n"
+        "test('is a number', () => assert.ok(total([])));\n",
     )
     project.commit()
     _create(project)
