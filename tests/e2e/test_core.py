@@ -92,7 +92,8 @@ def test_an_allowed_flaky_pass_is_green_and_shown(project: Project) -> None:
 
 def _meeting(name: str, other: str) -> str:
     """Return a command that only ends when the other node runs at the same time."""
-    return f"touch .git/{name}; i=0; while [ ! -e .git/{other} ]; do i=$((i+1)); [ $i -lt 600 ] || exit 1; sleep 0.05; done"
+    wait = f"i=0; while [ ! -e .git/{other} ]; do i=$((i+1)); [ $i -lt 600 ] || exit 1; sleep 0.05; done"
+    return f"touch .git/{name}; {wait}"
 
 
 @pytest.mark.parametrize("how", ["morph", "doit", "doit-threads"])
@@ -126,7 +127,8 @@ def test_why_failed_names_the_test_and_keeps_to_its_limit(green: Project) -> Non
     assert green.morph("why-failed", "cart", "--json").json["code"] == "no-evidence"
     green.write(
         "tests/test_total.py",
-        "def test_long():\n    print('about test_long ' * 500)\n    assert 'x' * 9000 == 'y'\n\n\ndef test_fine():\n    pass\n",
+        "def test_long():\n    print('about test_long ' * 500)\n    assert 'x' * 9000 == 'y'\n\n\n"
+        "def test_fine():\n    pass\n",
     )
     assert green.verify()["exit"] == 1
     node = next(
