@@ -96,7 +96,8 @@ class Repo:
         Order: origin's HEAD, then `main` and `master`, then `init.defaultBranch`, then the only local branch.
         """
         remote = self.text("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD", ok=(0, 1, 128))
-        if remote.startswith("origin/"):
+        # A remote that is itself in the middle of a feature names that branch.
+        if remote.startswith("origin/") and not remote.startswith("origin/morph/"):
             return remote.removeprefix("origin/")
         configured = self.text("config", "--get", "init.defaultBranch", ok=(0, 1))
         for name in ("main", "master", configured):

@@ -113,7 +113,8 @@ class Observer:
         tools = Tools(self._digests, cwd, root)
         names = programs(node.command, node.runner)
         pythons = [path for name in names if (path := _python(tools, name))]
-        ecosystems = packages.ecosystems(node.runner, root, cwd)
+        # A validator is code of ours that reads the tree: nothing installed decides about it.
+        ecosystems = [] if node.validator else packages.ecosystems(node.runner, root, cwd)
         lists = {name: packages.installed(name, root, cwd, pythons, self._digests) for name in ecosystems}
         about = os.uname()
         return {
@@ -141,16 +142,7 @@ class Observer:
             return None
         from morph_tasks.verify.validators.table import facts
 
-        self._ask_refs()
         return {"name": node.validator, **facts(self._repo, self._config, node.validator)}
-
-    def _ask_refs(self) -> None:
-        """Ask about every file that tells where the branches are: what a validator compares with may move alone."""
-        common = self._repo.common_dir
-        for name in ("packed-refs", "reftable/tables.list", "shallow", "refs/remotes/origin/HEAD"):
-            ask("file", str(common / name))
-        for name in ("refs/heads", "refs/remotes/origin"):
-            ask("folder", str(common / name))
 
     def _scripts(self, command: str) -> str | None:
         from morph_tasks.verify.launch import SCRIPTS

@@ -63,27 +63,32 @@ def resolve_nodes(root: Path, config: Config) -> tuple[Node, ...]:
     A semantic mistake in a declared node makes that node `invalid`; the others are measured all the same.
     """
     from morph_tasks.verify.builds.detect import build_nodes
+    from morph_tasks.verify.builds.scan import one_look
     from morph_tasks.verify.e2e import e2e_node
-    from morph_tasks.verify.fallback import test_nodes
     from morph_tasks.verify.validators.table import validator_nodes
 
     project = config.project
-    declared_builds = project.get("build")
-    builds = (
-        [_declared("build", item, project) for item in declared_builds]
-        if declared_builds
-        else build_nodes(root, config)
-    )
-    declared_tests = project.get("tests")
-    if declared_tests is None:
-        tests = test_nodes(root, config)
-    elif not declared_tests:
-        tests = [Node("tests", "none", skip="the project declares that it has no tests")]
-    else:
-        tests = [_declared("tests", item, project) for item in declared_tests]
+    with one_look():
+        builds = (
+            [_declared("build", item, project) for item in project["build"]]
+            if project.get("build")
+            else build_nodes(root, config)
+        )
+        tests = _tests(root, config)
     nodes = [*_checked(root, builds), *_checked(root, tests)]
     nodes += [*validator_nodes(root, config), e2e_node(root, config)]
     return tuple(_wired(node, nodes) for node in nodes)
+
+
+def _tests(root: Path, config: Config) -> list[Node]:
+    from morph_tasks.verify.fallback import test_nodes
+
+    declared = config.project.get("tests")
+    if declared is None:
+        return test_nodes(root, config)
+    if not declared:
+        return [Node("tests", "none", skip="the project declares that it has no tests")]
+    return [_declared("tests", item, config.project) for item in declared]
 
 
 def links(command: str) -> int:
