@@ -122,10 +122,13 @@ def end(find: Callable[[], list[Entry]], grace_s: float, *, groups: Sequence[Gro
         deadline = time.monotonic() + wait_s
         told: set[tuple[int, int]] = set()
         while left:
-            reached = {group.leader.pid for group in groups if group.signal(signum)}
             fresh = [entry for entry in left if entry.key not in told]
-            for entry in fresh:
-                _tell(entry, signum, in_group=entry.group in reached)
+            # A stopped process takes no other signal before it goes on.
+            for number in (signum, signal.SIGCONT) if signum == signal.SIGTERM else (signum,):
+                reached = {group.leader.pid for group in groups if group.signal(number)}
+                for entry in fresh:
+                    if entry.group not in reached:
+                        send(entry, number)
             told.update(entry.key for entry in left)
             ends.await_ends([entry.pid for entry in left], max(deadline - time.monotonic(), 0))
             left = find()
@@ -154,14 +157,6 @@ def send(entry: Entry, signum: int) -> None:
     finally:
         if handle is not None:
             os.close(handle)
-
-
-def _tell(entry: Entry, signum: int, *, in_group: bool) -> None:
-    if not in_group:
-        send(entry, signum)
-    if entry.state == "T" and signum != signal.SIGKILL:
-        # A stopped process takes no other signal before it goes on.
-        send(entry, signal.SIGCONT)
 
 
 def _signal_by_file(handle: int, signum: int) -> None:

@@ -22,6 +22,8 @@ GRACE_S = 2.0
 WORKERS_GRACE_S = 3.0
 _BOUND_S = 6.0
 _KILL_ROUNDS = 3
+_FREEZE_ROUNDS = 100
+_FREEZE_S = 0.002
 _KILL_WAIT_S = 0.5
 
 _HANDLED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -70,7 +72,7 @@ def leave(signum: int) -> None:
         # Not a Thread: its locks may be held by the code that the signal interrupted.
         _thread.start_new_thread(_give_up_after, (_BOUND_S,))
         running = LIVE.close()
-        _helpers.update(_find_helpers())
+        _freeze_helpers()
         grace_s = WORKERS_GRACE_S if _helpers else GRACE_S
         groups.end(_living, grace_s, groups=running)
         _forget_records()
@@ -79,6 +81,9 @@ def leave(signum: int) -> None:
                 cleanup()
         if _parent() is None:
             _say_interrupted()
+    except BaseException:
+        # Helpers may stand still by now, and nobody else would make them go on.
+        _exit_at_once()
     finally:
         os._exit(128 + signum)
 
@@ -145,6 +150,23 @@ def _living() -> list[Entry]:
     return list(found.values())
 
 
+def _freeze_helpers() -> None:
+    """Stop the helpers until the table shows no new one: what forks and dies at once leaves a child nobody knows."""
+    calm = False
+    for _ in range(_FREEZE_ROUNDS):
+        found = _find_helpers()
+        fresh = [entry for key, entry in found.items() if key not in _helpers]
+        if calm and not fresh:
+            return
+        _helpers.update(found)
+        for entry in fresh:
+            groups.send(entry, signal.SIGSTOP)
+        # What was forked before the last of them stood still is in the next list, not surely in this one.
+        calm = all(entry.state in ("T", "t") for entry in found.values())
+        if not calm:
+            time.sleep(_FREEZE_S)
+
+
 def _lost_its_worker(entry: Entry, living: dict[tuple[int, int], Entry]) -> bool:
     marks = table.marks(entry.pid)
     owner = identity.parsed(marks.owner) if marks else None
@@ -154,7 +176,7 @@ def _lost_its_worker(entry: Entry, living: dict[tuple[int, int], Entry]) -> bool
     return key in _helpers and key not in living
 
 
-def _find_helpers(seen: dict[int, Entry] | None = None) -> set[tuple[int, int]]:
+def _find_helpers(seen: dict[int, Entry] | None = None) -> dict[tuple[int, int], Entry]:
     """Find the descendants that share the group of this process: workers, and programs run in the foreground.
 
     A terminal would have sent them its Ctrl-C too; what has a session of its own was meant to live on.
@@ -162,7 +184,7 @@ def _find_helpers(seen: dict[int, Entry] | None = None) -> set[tuple[int, int]]:
     seen = table.snapshot() if seen is None else seen
     group, spared = os.getpgrp(), _multiprocessing_servants()
     family = table.family(seen, [os.getpid()]) - spared
-    return {seen[pid].key for pid in family if seen[pid].group == group and not seen[pid].dead}
+    return {seen[pid].key: seen[pid] for pid in family if seen[pid].group == group and not seen[pid].dead}
 
 
 def _multiprocessing_servants() -> set[int]:

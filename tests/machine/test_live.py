@@ -73,6 +73,10 @@ def identity_of(process: subprocess.Popen[bytes], **changes: Any) -> dict[str, A
     return {**found.as_json(), **changes}
 
 
+def names(entries: list[table.Entry]) -> list[str]:
+    return sorted(entry.name for entry in entries)
+
+
 def confirmed(folder: Path) -> dict[str, Any] | None:
     """Return the one record of a folder once it names the leader."""
     try:
@@ -93,6 +97,7 @@ class TestOwnerKilled:
     ) -> None:
         owner = start(RUNNER, run_id, "trap '' TERM; setsid sleep 300 & sleep 301 & touch up; sleep 302")
         wait_until((tmp_path / "up").exists, "the command is up")
+        wait_until(lambda: names(survivors()) == ["sh", "sleep", "sleep", "sleep"], "all of it runs")
         record = wait_until(lambda: confirmed(tmp_path / "live"), "the record names the leader")
         (path,) = (tmp_path / "live").iterdir()
         assert path.name == f"{run_id}-{record['leader']['pid']}.json"
@@ -101,8 +106,8 @@ class TestOwnerKilled:
         owner.kill()
         owner.wait()
         before = {entry.pid for entry in survivors()}
-        assert len(before) >= 3
-        assert before <= pids(live.reap(tmp_path / "live", grace_s=0.3))
+        assert len(before) == 4
+        assert before == pids(live.reap(tmp_path / "live", grace_s=0.3))
         assert survivors() == []
         assert list((tmp_path / "live").iterdir()) == []
         assert bystander.poll() is None
@@ -113,6 +118,7 @@ class TestOwnerKilled:
     ) -> None:
         owner = start(RUNNER, run_id, "sleep 300 & setsid sleep 301 & touch up; sleep 302")
         wait_until((tmp_path / "up").exists, "the command is up")
+        wait_until(lambda: names(survivors()) == ["sh", "sleep", "sleep", "sleep"], "all of it runs")
         leader = wait_until(lambda: confirmed(tmp_path / "live"), "the record names the leader")["leader"]["pid"]
         os.kill(owner.pid, 19)  # it may not see to the end of its command
         os.kill(leader, 9)
@@ -120,7 +126,7 @@ class TestOwnerKilled:
         owner.wait()
         wait_until(lambda: ends.ended(leader), "the leader dies")
         before = {entry.pid for entry in survivors()}
-        assert len(before) >= 2
+        assert len(before) == 3
         assert pids(live.reap(tmp_path / "live")) == before
         assert survivors() == []
 
