@@ -87,8 +87,12 @@ def _state(
     with PrivateIndex(plumbing) as index:
         head, changes = _observed(plumbing, index)
         base = base_of(plumbing, head, [*scopes, attributes]) if head else Base("", {}, {})
+        for path, oid in base.links.items():
+            changes.setdefault(path, Change((LINK, oid), (LINK, oid), link=True))
+        if excluded:
+            changes = {path: change for path, change in changes.items() if _in_scope(scopes[0], path, change)}
         _name_heads(plumbing, head, changes)
-        _settle_links(plumbing, base, changes, excluded, below)
+        _settle_links(plumbing, changes, excluded, below)
         pending = {path: change for path, change in changes.items() if change.unread}
         if pending:
             from morph_tasks.repo.blobs import BlobReader
@@ -123,13 +127,14 @@ def _name_heads(plumbing: Plumbing, head: str | None, changes: dict[bytes, Chang
         changes[path].head = entries.get(path)
 
 
-def _settle_links(
-    plumbing: Plumbing, base: Base, changes: dict[bytes, Change], excluded: tuple[str, ...], below: bytes
-) -> None:
+def _in_scope(whole: Scope, path: bytes, change: Change) -> bool:
+    """Tell whether a change can matter: what is excluded is not even read."""
+    links = {change.link, change.head is not None and change.head[0] == LINK}
+    return any(whole.holds(path, link=link) for link in links)
+
+
+def _settle_links(plumbing: Plumbing, changes: dict[bytes, Change], excluded: tuple[str, ...], below: bytes) -> None:
     """Give every nested repository its entry: its commit, and its own sum when it has changes."""
-    for path, oid in base.links.items():
-        if path not in changes:
-            changes[path] = Change((LINK, oid), (LINK, oid), link=True)
     for path in [path for path, change in changes.items() if change.link]:
         change = changes[path]
         change.unread = False

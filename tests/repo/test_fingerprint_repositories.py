@@ -145,6 +145,15 @@ def test_sparse_checkout_misses_nothing_and_sees_edits(tree: Tree) -> None:
     assert tree.sum() == whole
 
 
+def test_a_sparse_checkout_switched_off_by_hand_leaves_deletions(tree: Tree) -> None:
+    tree.git("sparse-checkout", "set", "--no-cone", "/a/", "/.gitignore")
+    assert tree.state().dirty == {}
+
+    tree.git("config", "--worktree", "core.sparseCheckout", "false")
+
+    assert tree.state().dirty == {b"b/z.py": None, b"forced.log": None}
+
+
 def test_sparse_index(tree: Tree) -> None:
     tree.write("b/deep/er/file", "1")
     tree.commit()

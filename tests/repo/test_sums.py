@@ -59,6 +59,23 @@ def test_excluded_paths_are_out_of_everything(tree: Tree) -> None:
     assert list(tree.state().dirty) == [b"some.lock"]
 
 
+def test_what_is_excluded_is_not_read(tree: Tree, children: list[str]) -> None:
+    tree.write(".gitattributes", "*.big filter=big\n")
+    tree.git("config", "filter.big.clean", "false")
+    tree.git("config", "filter.big.required", "true")
+    tree.commit()
+    nested = type(tree)(tree.root / "generated/sub")
+    nested.root.mkdir(parents=True)
+    nested.git("init", "-q")
+    nested.write("new.big", "1")
+    tree.write("generated/new.big", "1")
+    children.clear()
+
+    assert tree.state({"all": ["**"]}, ["generated/"]).dirty == {}
+
+    assert children == ["ls-files", "status", "ls-tree"]
+
+
 def test_a_commit_moves_the_sums(tree: Tree, children: list[str]) -> None:
     groups = {"a": ["a"], "b": ["b"]}
     tree.state(groups)
