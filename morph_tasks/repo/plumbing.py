@@ -88,7 +88,8 @@ class Plumbing:
         """Word the failure to keep private state."""
         from morph_tasks.errors import Refusal
 
-        if not os.path.exists(f"{self.git_dir}/HEAD"):
+        gone = isinstance(error, FileNotFoundError | NotADirectoryError)
+        if gone and not os.path.exists(f"{self.git_dir}/HEAD"):
             return Refusal("not-a-repository", f"{self.root} is not a git work tree", fix="git init", exit_code=2)
         what = f"private state in {self.private} cannot be kept: {error.strerror or error}"
         return Refusal("state-unwritable", what, fix=f"make {self.private} a folder that you can write")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -219,15 +222,22 @@ def test_files_that_vanish_are_deleted(with_attributes: Tree, monkeypatch: pytes
     assert tree.state() == state
 
 
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that everybody can enter, unlike those of pytest."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        yield Path(folder)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody who may not read")
-def test_an_unreadable_file_is_a_change_and_no_crash(tree: Tree) -> None:
+def test_an_unreadable_file_is_a_change_and_no_crash(tree: Tree, open_folder: Path) -> None:
     tree.write("b/new.py", "n\n")
+    tree = type(tree)(shutil.move(tree.root, open_folder / "tree"))
     for folder, _, names in os.walk(tree.root):
         os.chown(folder, 65534, 65534)
         for name in names:
             os.chown(os.path.join(folder, name), 65534, 65534)
-    for folder in list(tree.root.parents)[:3]:
-        folder.chmod(0o755)
     for name in ("a/x.py", "b/new.py"):
         tree.path(name).chmod(0)
 
