@@ -26,9 +26,7 @@ _HEADING = {
     name: re.compile(rf"{_LEAD}(?P<id>{sign}[0-9]+)[*_`\]]*\s*(?:{_DASH}+|:)\s*(?P<title>\S.*)", re.DOTALL)
     for name, sign in IDS.items()
 }
-_LOOKALIKE = {
-    name: re.compile(rf"{_LEAD}{sign.rstrip('-')}[\s_-]?[0-9]+(?!\w)", re.IGNORECASE) for name, sign in IDS.items()
-}
+_LOOKALIKE = {name: re.compile(rf"{_LEAD}{sign.rstrip('-')}[\s_-]?[0-9]+", re.IGNORECASE) for name, sign in IDS.items()}
 _VERDICT = re.compile(rf"\s*(\w+)\s*(?::|{_DASH}+)?\s*")
 _WHY = re.compile(rf"(?:^|[\s,;(]|{_DASH})\s*(?:why|por\s*qu[eê])\s*:\s*", re.IGNORECASE)
 _NEXT = re.compile(r";\s*(?=(?:REUSE|EXTEND|CREATE|REUSAR|ESTENDER|CRIAR)\b)", re.IGNORECASE)

@@ -84,6 +84,7 @@ def test_line_ends_and_a_byte_order_mark_move_no_finding(edited: Edit, found: Fo
         ("src/cart.py, tests", "src/cart.py tests", ["26:10 bad-path"]),
         ("src/cart.py, tests/test_cart.py", "`src/my cart.py`", []),
         ("src/cart.py", "a,b,c,d,e,f,g", []),
+        ("src/cart.py", "a,b,c,d,e,f,g,tests/test_cart.py", []),
         ("src/cart.py", "a,b,c,d,e,f,g,h", ["26:27 too-many-files"]),
         ("src/cart.py", "a,b,c,d,e,f,g,./a,a//", ["26:28 bad-path"]),
         ("src/cart.py", ",".join("abcdefghijk"), ["26:26 too-many-files"]),

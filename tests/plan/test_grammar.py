@@ -132,6 +132,10 @@ def test_free_headings_are_free(edited: Callable[[str, str], str], heading: str)
     assert plan.errors == ()
 
 
+def test_decisions_of_the_record_may_be_told_in_headings(edited: Callable[[str, str], str]) -> None:
+    assert parse(edited("\nnone\n", "\n#### ADR-007 — is kept\nBecause.\n")).errors == ()
+
+
 def test_the_problem_is_told_without_comments(edited: Callable[[str, str], str]) -> None:
     plan = parse(edited("Totals drift.", "<!-- why -->\n\nTotals `drift`.\n\n- by a cent\n\n<!--\n## x\n-->"))
     assert plan.problem == "Totals `drift`.\n\n- by a cent"

@@ -58,6 +58,8 @@ def test_what_is_no_id(text: str) -> None:
         ("### c1 — t", True),
         ("### C1", True),
         ("### C1.", True),
+        ("### C1a — t", True),
+        ("### C1.1 — t", True),
         ("### C-1 t", True),
         ("### Cart 1", False),
         ("### Notes", False),
@@ -70,6 +72,15 @@ def test_a_heading_that_means_to_be_one(text: str, looks: bool) -> None:
 
 def test_the_place_is_that_of_the_id() -> None:
     assert head(" ###  **ADR-007** — T", "decisions")[2] == Place(1, 9)
+
+
+def paths(value: str) -> list[str]:
+    heading, *blocks = outline(["### F1 — x", f"- files: {value}"])
+    return [path.text for path in slice_of(("F1", "x", Place(1, 5), heading), tuple(blocks)).paths]
+
+
+def test_paths_are_kept_as_they_are_written() -> None:
+    assert paths("src/__init__.py, **a_b.py**, `c d.py`, ./e") == ["src/__init__.py", "a_b.py", "c d.py", "./e"]
 
 
 def made(value: str) -> list[tuple[str | None, str, str]]:
