@@ -76,6 +76,8 @@ def _task(family: str, parts: tuple[str, ...], action: Any, args: tuple[Any, ...
         "actions": [(action, list(args))],
         "uptodate": [False],
         "verbosity": 2,
+        # To capture, doit swaps the streams of the whole process: two threads at once leave the wrong one behind.
+        "io": {"capture": False},
         **more,
     }
 
