@@ -40,15 +40,19 @@ at most 4, no file in common. A plan that is approved and has changed outside it
 @json_option
 def plan_check(feature: str, drawn: bool, as_json: bool) -> int:
     """Check, print, return 0 or 1."""
+    from morph_tasks.features.dotnet import seed_build_ignores
     from morph_tasks.plan import service
     from morph_tasks.repo.git import open_repo
     from morph_tasks.repo.trees import require_owner_tree
 
-    root = require_owner_tree(open_repo(), feature, command=f"plan-check {feature}")
+    repo = open_repo().lightly()
+    root = require_owner_tree(repo, feature, command=f"plan-check {feature}")
     if drawn:
         return _draw(service.read_report(root, feature), as_json)
     report = service.plan_check(root, feature)
-    say(_payload(report), "\n".join(report_lines(report)), as_json)
+    seeded = seed_build_ignores(repo, feature) if report.ok else []
+    told = [f"added to .gitignore, commit it with the plan: {', '.join(seeded)}"] if seeded else []
+    say({**_payload(report), "gitignore": seeded}, "\n".join([*report_lines(report), *told]), as_json)
     return 0 if report.ok else 1
 
 

@@ -90,14 +90,14 @@ class TestNode(_NodeConfig):
 class Project(_Open):
     """The key `project`."""
 
-    name: Text | None = None
+    name: Text | None = Field(default=None, description="What people call the project.")
     stack: Text | None = Field(default=None, description="Tags joined by `+`, such as `python+docker`.")
     integrations: list[Text] | None = Field(default=None, description="Such as `docker`.")
-    backendPath: Text | None = None
-    frontendPath: Text | None = None
+    backendPath: Text | None = Field(default=None, description="Folder or file of the .NET solution.")
+    frontendPath: Text | None = Field(default=None, description="Folder of the frontend.")
     testCommand: Command | None = Field(default=None, description="The one test command, when `tests` is absent.")
     testTimeoutMs: Milliseconds | None = Field(default=None, description="Default ceiling of test nodes.")
-    ci: Flag | None = None
+    ci: Flag | None = Field(default=None, description="False: the project has no continuous integration to ask.")
     build: list[BuildNode] | None = Field(default=None, description="Build nodes; absent: inferred.")
     tests: list[TestNode] | None = Field(default=None, description="Test nodes; absent: inferred, []: there are none.")
     pools: dict[str, Annotated[int, Field(strict=True, gt=0)]] | None = Field(
@@ -110,7 +110,7 @@ class Config(_Open):
 
     model_config = ConfigDict(extra="allow", title="morph-spec project configuration")
 
-    schema_: Text | None = Field(default=None, alias="$schema")
+    schema_: Text | None = Field(default=None, alias="$schema", description="Where the schema of this file lies.")
     language: Literal["en", "pt", "pt-BR"] | None = Field(default=None, description="Language of the templates.")
     trust: Literal["auto", "manual"] | None = Field(default=None, description="Who may approve gates by default.")
-    project: Project = Project()
+    project: Project = Field(default=Project(), description="What is built and tested.")

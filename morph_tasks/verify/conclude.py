@@ -42,7 +42,7 @@ def conclude(run: Run, started_ns: int) -> report.Result:
         document["baseline"] = {"recorded": recorded, "refused": refused}
     report.append_event(run, document)
     run.observer.save()
-    lines = tuple(report.lines(verdict, document))
+    lines = tuple(report.lines(verdict, document, settled=held))
     if recorded:
         lines += (f"baseline recorded: {', '.join(f'{name} {count}' for name, count in recorded.items())}",)
     green = verdict.status == "pass" and refused is None

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from morph_tasks.repo.byproducts import is_byproduct
 from morph_tasks.verify import snapshots
 from morph_tasks.verify.facts import Facts, Manifest
-from morph_tasks.verify.measure import fresh_view
+from morph_tasks.verify.measure import ELSEWHERE, fresh_view
 from morph_tasks.verify.nodes import Node
 from morph_tasks.verify.run import Run
-from morph_tasks.verify.why import changes
+from morph_tasks.verify.why import NEVER, changes
 
 if TYPE_CHECKING:
     from morph_tasks.repo.fingerprint import TreeState
@@ -51,25 +51,28 @@ def _explain(run: Run, node: Node, before: Mapping[str, Explanation]) -> Explana
         return Explanation(node, False, f"skip: {node.skip}")
     stale = fresh_view(run, node)
     waits = [ref for ref in node.needs if before[ref].would_run]
-    if stale in (None, "proved in another tree or on another branch"):
+    if stale is None or stale == ELSEWHERE:
         proof = run.store.newest(node.ref, run.facts(node).key) or {}
         since = f"proved {proof.get('ts')} at {(proof.get('sha') or 'no commit')[:12]} in {proof.get('tree')}"
         if waits:
             return Explanation(node, False, f"{since}, if {', '.join(waits)} makes the same again")
         return Explanation(node, False, since)
-    return Explanation(node, True, stale or "", tuple(_causes(run, node, stale or "")))
+    if stale != NEVER:
+        return Explanation(node, True, stale)
+    measured, causes = _causes(run, node)
+    summary = f"changed since it was measured {measured}" if measured else NEVER
+    return Explanation(node, True, summary, tuple(causes))
 
 
-def _causes(run: Run, node: Node, stale: str) -> list[str]:
-    if stale != "never measured":
-        return []
+def _causes(run: Run, node: Node) -> tuple[str | None, list[str]]:
+    """Return when the nearest earlier measurement was made, and what differs from it; None when there is none."""
     facts = run.facts(node)
     view = run.view(node)
     if not view or not view.get("manifest") or view.get("key") == facts.key:
         view = run.store.earlier(node.ref, facts.key)
     if not view or not view.get("manifest"):
-        return []
-    return differences(run, node, view["manifest"], view.get("snapshot") or {}, facts)
+        return None, []
+    return view.get("ts"), differences(run, node, view["manifest"], view.get("snapshot") or {}, facts)
 
 
 def differences(run: Run, node: Node, manifest: Manifest, snapshot: Mapping[str, Any], facts: Facts) -> list[str]:

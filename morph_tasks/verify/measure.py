@@ -16,6 +16,9 @@ from morph_tasks.verify.nodes import Node, links
 from morph_tasks.verify.run import Run
 
 
+ELSEWHERE = "proved in another tree or on another branch"
+
+
 def measure(run: Run, node: Node) -> Outcome:
     """Bring a node's view up to date and return what it came to. Never fails: a judge decides about colours."""
     if not node.runs:
@@ -48,7 +51,7 @@ def fresh_view(run: Run, node: Node) -> str | None:
     if stale:
         return stale
     if view is None or view.get("key") != facts.key:
-        return "proved in another tree or on another branch"
+        return ELSEWHERE
     if run.proof(node, facts.key) is None:
         return "its outputs are not the ones it made"
     return "its products are not in this tree" if record and _products_missing(run, node, record) else None

@@ -90,14 +90,14 @@ def _duration(outcome: Outcome) -> int:
     return 0 if outcome.reused or not outcome.record else int(outcome.record.get("durationMs") or 0)
 
 
-def lines(verdict: Verdict, document: dict[str, Any]) -> list[str]:
+def lines(verdict: Verdict, document: dict[str, Any], *, settled: bool = False) -> list[str]:
     """Return what people read: a line a node, what needs doing, the verdict last."""
     said = [node_line(outcome) for outcome in verdict.outcomes]
     said += document["feedback"]
     repeat = document["repeatOf"]
     if repeat:
         said.append(f"the last verify of exactly this code was {repeat['status']} ({repeat['ts']})")
-    return [*said, _last_line(verdict, document)]
+    return [*said, _last_line(verdict, document, settled)]
 
 
 def node_line(outcome: Outcome) -> str:
@@ -117,7 +117,7 @@ def node_line(outcome: Outcome) -> str:
     return f"{outcome.node.ref:<{_ID_WIDTH}} {outcome.status:<5} {'  '.join(parts)}".rstrip()
 
 
-def _last_line(verdict: Verdict, document: dict[str, Any]) -> str:
+def _last_line(verdict: Verdict, document: dict[str, Any], settled: bool) -> str:
     bad = sum(not outcome.green for outcome in verdict.outcomes)
     proved = sum(outcome.status in ("pass", "flaky") for outcome in verdict.outcomes)
     word = "GREEN" if verdict.status == "pass" else "RED"
@@ -127,6 +127,7 @@ def _last_line(verdict: Verdict, document: dict[str, Any]) -> str:
         else f"{bad} of {len(verdict.outcomes)} nodes red"
     )
     kept = "stamped" if document["persisted"] else f"not stamped ({document['reason']})"
+    kept = "the stamp holds" if document["persisted"] and settled else kept
     return f"{word} {document['feature']}: {said}; {kept}"
 
 

@@ -12,6 +12,7 @@ from morph_tasks.verify.facts import Manifest, packages_file
 Snapshot = Mapping[str, Any]
 Diff = Callable[[Snapshot, Snapshot], "list[tuple[str, str]] | None"]
 
+NEVER = "never measured"
 _SHOWN = 5
 
 
@@ -21,7 +22,7 @@ def why_stale(record: Record | None, key: str, status: str | None) -> str | None
     `status` is what the judge makes of the record now: a baseline may have changed since.
     """
     if record is None:
-        return "never measured"
+        return NEVER
     if record.get("key") != key:
         return "measured on other inputs"
     if status != "pass":

@@ -194,3 +194,20 @@ def test_undeclared_products_of_a_build_are_made_again_when_needed(project: Proj
     project.write("t.txt", "2\n")
     assert project.verify()["exit"] == 0
     assert runs(project, "make") == 3
+
+
+def test_a_checked_plan_of_a_dotnet_project_keeps_build_folders_out_of_git(project: Project) -> None:
+    project.write("App/App.csproj", "<Project />\n")
+    project.commit()
+    assert project.morph("create", "cart", "--type", "feature", "--description", "x").code == 0
+    project.write(".gitignore", "__pycache__/\n")
+    project.write(
+        ".morph/features/cart/2-plan/plan.md",
+        "# Cart\n\n## Problem\nIt is wrong.\n\n## Scenarios\n### C1 — It is right\n- proof: test\n\n## Decisions\n"
+        "### Conflicts with the record\nnone\n\n## Slices\n### F1 — Do it\n- persona: dotnet-senior\n- files: App/A.cs\n"
+        "- covers: C1\n",
+    )
+    said = project.morph("plan-check", "cart", "--json")
+    assert (said.code, said.json["gitignore"]) == (0, ["bin/", "obj/"]), said.out
+    assert project.morph("plan-check", "cart", "--json").json["gitignore"] == []
+    assert (project.root / ".gitignore").read_text() == "__pycache__/\nbin/\nobj/\n"
