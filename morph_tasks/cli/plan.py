@@ -52,7 +52,11 @@ def plan_check(feature: str, drawn: bool, as_json: bool) -> int:
     report = service.plan_check(root, feature)
     seeded = seed_build_ignores(repo, feature) if report.ok else []
     told = [f"added to .gitignore, commit it with the plan: {', '.join(seeded)}"] if seeded else []
-    say({**_payload(report), "gitignore": seeded}, "\n".join([*report_lines(report), *told]), as_json)
+    say(
+        {**_payload(report), **({"gitignore": seeded} if seeded else {})},
+        "\n".join([*report_lines(report), *told]),
+        as_json,
+    )
     return 0 if report.ok else 1
 
 

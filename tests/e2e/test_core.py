@@ -209,5 +209,5 @@ def test_a_checked_plan_of_a_dotnet_project_keeps_build_folders_out_of_git(proje
     )
     said = project.morph("plan-check", "cart", "--json")
     assert (said.code, said.json["gitignore"]) == (0, ["bin/", "obj/"]), said.out
-    assert project.morph("plan-check", "cart", "--json").json["gitignore"] == []
+    assert "gitignore" not in project.morph("plan-check", "cart", "--json").json
     assert (project.root / ".gitignore").read_text() == "__pycache__/\nbin/\nobj/\n"
