@@ -50,8 +50,7 @@ class _Run(Generic[T]):
     def finish(self, end: End[T]) -> None:
         """Take an end: one of the wrong size is only kept for want of a better one, one of an inner run closes that."""
         if self.starts and _misfits(self.starts[0], end):
-            inner = len(self.starts) > 1 and not _misfits(self.starts[-1], end)
-            self.starts = self.starts[:-1] if inner else self.starts
+            inner = any(not _misfits(start, end) for start in self.starts[1:])
             self.misfit = self.misfit if inner else end
         elif len(self.starts) > 1 and self.starts[0].size is None and self.end is None:
             self.starts = self.starts[:-1]

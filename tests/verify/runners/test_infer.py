@@ -141,6 +141,7 @@ PIPES = {
     'pytest -k "a | b"': False,
     "pytest || exit 1": False,
     "yes | npx playwright test": False,
+    "yes | head -3 | pytest": False,
     "echo $(cat a | head) && pytest": False,
     "pytest # | tee": False,
     "": False,

@@ -26,6 +26,13 @@ def block(
 TAP = "TAP version 13\n"
 CASES: list[Any] = [
     pytest.param(
+        block(passed=99) + "ok 1 - a\n1..1\n" + block(passed=1),
+        0,
+        "pass",
+        {"counts": {"passed": 1}},
+        id="a whole footer echoed, the head cut off",
+    ),
+    pytest.param(
         TAP + block(passed=99) + "ok 1 - a\n1..1\n" + block(passed=1),
         0,
         "pass",

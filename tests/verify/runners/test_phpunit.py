@@ -12,6 +12,13 @@ HEAD = "PHPUnit 11.4.1 by Sebastian Bergmann and contributors.\n\n"
 TIME = "\nTime: 00:00.004, Memory: 6.00 MB\n\n"
 CASES: list[Any] = [
     pytest.param(
+        "OK (99 tests, 99 assertions)\n.\n" + TIME + "OK (3 tests, 5 assertions)\n",
+        0,
+        "pass",
+        {"counts": {"passed": 3}},
+        id="an echo, the head cut off",
+    ),
+    pytest.param(
         HEAD + "OK (99 tests, 99 assertions)\n.\n" + TIME + "OK (3 tests, 5 assertions)\n",
         0,
         "pass",
