@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from morph_tasks.errors import Refusal
+from morph_tasks.repo import spawn
 from morph_tasks.repo.hashing import blob_id
 from morph_tasks.repo.index_file import doubted, is_whole
 
@@ -126,15 +127,24 @@ def test_a_lock_that_a_killed_git_left_goes(tree: Tree) -> None:
     assert not lock.exists()
 
 
-def test_the_copy_is_as_old_as_the_look_that_filled_it(tree: Tree) -> None:
+def test_the_copy_is_as_old_as_the_look_that_filled_it(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     """Dated by its end, git would trust what changed while it looked, up to a whole second."""
-    for _ in range(2):
-        tree.git("status")
-        started = time.time_ns()
-        tree.write("b/new.py", "1")
+    started: list[int] = []
+    real = spawn.stream
+
+    def timed(*args: object, **kwargs: object) -> object:
+        started.append(time.time_ns())
+        return real(*args, **kwargs)  # type: ignore[arg-type]
+
+    tree.sum()
+    monkeypatch.setattr(spawn, "stream", timed)
+    for number in range(3):
+        before = _private_index(tree).read_bytes()
+        tree.write(f"new{number}", "1")
+        started.clear()
         tree.sum()
-        assert _private_index(tree).stat().st_mtime_ns < started
-        tree.remove("b/new.py")
+        assert _private_index(tree).read_bytes() != before
+        assert _private_index(tree).stat().st_mtime_ns < started[0]
 
 
 def _next_second(path: Path, well_into: float = 0.1) -> None:

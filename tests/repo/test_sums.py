@@ -164,6 +164,10 @@ def test_links_move_with_the_commit(tree: Tree) -> None:
     tree.git("rm", "-q", "--cached", "sub")
     tree.git("commit", "-q", "-m", "unlink")
     assert tree.sum() == clean
+    tree.write(".git/info/exclude", "sub/\n")
+    ignored = tree.state()
+    nested.write("f", "2")
+    assert tree.state() == ignored
 
 
 @pytest.mark.parametrize(
