@@ -29,7 +29,7 @@ _LOCK_WAIT_S = 10.0
 
 def feature_dir(root: Path, slug: str) -> Path:
     """Return the folder of a feature, there or not; raises Refusal `feature-not-found` for a name that is a path."""
-    if not slug or slug.startswith((".", "-")) or any(sign in slug for sign in "/\\\0"):
+    if not slug or slug.startswith(".") or any(sign in slug for sign in "/\\\0"):
         raise _not_found(root, slug)
     return root / FEATURES / slug
 

@@ -93,7 +93,8 @@ class Repo:
     def default_branch(self) -> str | None:
         """Return the name of the default branch; None when nothing tells.
 
-        Order: origin's HEAD, then `main` and `master`, then `init.defaultBranch`, then the only local branch.
+        Order: origin's HEAD, then `main` and `master`, then `init.defaultBranch`, then the only local branch of a
+        repository without origin: of a clone, one branch says nothing about the others.
         """
         remote = self.text("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD", ok=(0, 1, 128))
         # A remote that is itself in the middle of a feature names that branch.
@@ -103,6 +104,8 @@ class Repo:
         for name in ("main", "master", configured):
             if name and self.branch_exists(name):
                 return name
+        if self.run("config", "--get", "remote.origin.url", ok=(0, 1)).code == 0:
+            return None
         heads = self.text("for-each-ref", "--format=%(refname:short)", "refs/heads").splitlines()
         others = [name for name in heads if not name.startswith(("morph/", "morph-task/"))]
         return others[0] if len(others) == 1 else None

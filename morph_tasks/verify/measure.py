@@ -15,7 +15,6 @@ from morph_tasks.verify.launch import launch
 from morph_tasks.verify.nodes import Node, links
 from morph_tasks.verify.run import Run
 
-
 ELSEWHERE = "proved in another tree or on another branch"
 
 

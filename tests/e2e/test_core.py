@@ -204,8 +204,8 @@ def test_a_checked_plan_of_a_dotnet_project_keeps_build_folders_out_of_git(proje
     project.write(
         ".morph/features/cart/2-plan/plan.md",
         "# Cart\n\n## Problem\nIt is wrong.\n\n## Scenarios\n### C1 — It is right\n- proof: test\n\n## Decisions\n"
-        "### Conflicts with the record\nnone\n\n## Slices\n### F1 — Do it\n- persona: dotnet-senior\n- files: App/A.cs\n"
-        "- covers: C1\n",
+        "### Conflicts with the record\nnone\n\n## Slices\n### F1 — Do it\n- persona: dotnet-senior\n"
+        "- files: App/A.cs\n- covers: C1\n",
     )
     said = project.morph("plan-check", "cart", "--json")
     assert (said.code, said.json["gitignore"]) == (0, ["bin/", "obj/"]), said.out
