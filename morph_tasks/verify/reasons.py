@@ -1,6 +1,7 @@
 """The reason codes of nodes: stable names for why a node is not simply green. The documentation prints this table."""
 
 REASONS = {
+    "all-skipped": "every test was skipped, so nothing was executed",
     "build-failed": "what the runner builds before it tests did not build",
     "command-not-executable": "the shell found the command and may not run it (exit code 126)",
     "command-not-found": "the shell did not find the command (exit code 127)",
@@ -15,6 +16,8 @@ REASONS = {
     "inputs-changed": "the inputs changed while the node ran, or after it was measured",
     "interrupted": "the run was broken off",
     "invalid-test-node": "the declaration is wrong: an id twice, a folder outside or missing, fields that disagree",
+    "issues-refused": "the runner refuses issues that are no failures (warnings, deprecations, risky tests)",
+    "module-without-tests": "a test module ran no test",
     "no-evidence": "nothing was measured",
     "no-tests": "a known runner executed no test",
     "not-ended": "the command was ended by us",
@@ -27,6 +30,8 @@ REASONS = {
     "suite-failed": "a suite did not load, so its tests are missing from the counts",
     "tests-failed": "at least one test failed",
     "timeout": "the node took longer than its ceiling; nothing of it is left running",
+    "too-few-tests": "fewer tests ran than the runner was told to expect",
+    "type-errors": "the type check of the suite failed",
     "unhandled-error": "an error outside of any test",
     "usage-error": "the runner refused its arguments",
 }
