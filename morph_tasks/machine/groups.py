@@ -25,7 +25,8 @@ class Group:
     """A command that leads a session of its own; `token` is what its processes carry in their environment.
 
     `held` says that the leader is a child nobody reaped yet, so that its number cannot be given out again;
-    `settled` is set once whoever interrupted it is through. `record` is its file on disk, if it has one.
+    `settled` is set once whoever interrupted it is through. `record` is its file on disk, if it has one;
+    `sessions` are those that descendants of it made, and `herds` the groups in them, as last seen.
     """
 
     leader: Identity
@@ -33,19 +34,29 @@ class Group:
     held: bool = False
     interrupted: bool = False
     record: Path | None = None
+    sessions: set[int] = field(default_factory=set)
+    herds: dict[int, list[Entry]] = field(default_factory=dict)
     settled: threading.Event = field(default_factory=threading.Event)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def signal(self, signum: int) -> bool:
-        """Send a signal to the whole group if its number is still its own; tells whether it was sent."""
+    def signal(self, signum: int, *, escaped: bool = True) -> set[int]:
+        """Send a signal to whole groups, as far as their numbers are still their own; returns those numbers.
+
+        They are the group of the leader and, with `escaped`, those that `members` found outside of its session.
+        """
         with self.lock:
-            if self.leader.pid <= 1 or not self.owns_number():
-                return False
-            if not self.held and self.leader.pid in _groups_above():
-                return False
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.leader.pid, signum)
-            return True
+            reached = {self.leader.pid} if self._may_signal_leader() else set()
+            if escaped:
+                reached |= {number for number, held_by in self.herds.items() if any(map(_still_there, held_by))}
+            for number in reached:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(number, signum)
+            return reached
+
+    def _may_signal_leader(self) -> bool:
+        if self.leader.pid <= 1 or not self.owns_number():
+            return False
+        return self.held or self.leader.pid not in _groups_above()
 
     def owns_number(self, seen: dict[int, Entry] | None = None) -> bool:
         """Tell whether the number of the leader still names this group."""
@@ -83,11 +94,31 @@ def members(group: Group, seen: dict[int, Entry]) -> Members:
     if not ours:
         inside &= marked
     descended = table.family(seen, inside | marked | ({number} if ours else set()))
-    escaped = (marked | descended) - inside
-    return Members(
-        tuple(living[pid] for pid in sorted(inside)),
-        tuple(living[pid] for pid in sorted(escaped) if pid in living),
-    )
+    escaped = (marked | descended) & set(living) - inside
+    escaped |= _in_their_sessions(group, escaped, seen, living) - inside
+    group.herds = {}
+    for entry in (living[pid] for pid in escaped):
+        if entry.session in group.sessions and entry.group > 1:
+            group.herds.setdefault(entry.group, []).append(entry)
+    return Members(tuple(living[pid] for pid in sorted(inside)), tuple(living[pid] for pid in sorted(escaped)))
+
+
+def _in_their_sessions(group: Group, escaped: set[int], seen: dict[int, Entry], living: dict[int, Entry]) -> set[int]:
+    """Find what shares a session with something that escaped, or did when it was last looked at.
+
+    A session other than that of the leader was made by a descendant of it, whoever in it has lost environment and
+    parent since.
+    """
+    not_ours = {entry.session for pid, entry in seen.items() if pid not in living and not entry.dead}
+    found: set[int] = set()
+    fresh = escaped
+    while True:
+        group.sessions |= {living[pid].session for pid in fresh} - not_ours - {group.leader.pid}
+        near = {pid for pid, entry in living.items() if entry.session > 1 and entry.session in group.sessions}
+        fresh = (near | table.family(seen, near)) & set(living) - found - escaped
+        if not fresh:
+            return found
+        found |= fresh
 
 
 def stop(groups: Sequence[Group], grace_s: float) -> list[Entry]:
@@ -111,11 +142,13 @@ def stop(groups: Sequence[Group], grace_s: float) -> list[Entry]:
     return [entry for entry in found.values() if entry.pid not in leaders]
 
 
-def end(find: Callable[[], list[Entry]], grace_s: float, *, groups: Sequence[Group] = ()) -> list[Entry]:
+def end(
+    find: Callable[[], list[Entry]], grace_s: float, *, groups: Sequence[Group] = (), escaped: bool = True
+) -> list[Entry]:
     """End all that `find` returns, as often as it finds more; returns what even KILL did not end in time.
 
-    `groups` get each signal as a whole, which leaves no gap to a process that forks. The wait is bounded by
-    `grace_s` and KILL_WAIT_S, in seconds.
+    `groups` get each signal as a whole (what escaped from them only with `escaped`), which leaves no gap to a
+    process that forks. The wait is bounded by `grace_s` and KILL_WAIT_S, in seconds.
     """
     left = find()
     for signum, wait_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, KILL_WAIT_S)):
@@ -125,7 +158,7 @@ def end(find: Callable[[], list[Entry]], grace_s: float, *, groups: Sequence[Gro
             fresh = [entry for entry in left if entry.key not in told]
             # A stopped process takes no other signal before it goes on.
             for number in (signum, signal.SIGCONT) if signum == signal.SIGTERM else (signum,):
-                reached = {group.leader.pid for group in groups if group.signal(number)}
+                reached = set().union(*(group.signal(number, escaped=escaped) for group in groups))
                 for entry in fresh:
                     if entry.group not in reached:
                         send(entry, number)
@@ -157,6 +190,11 @@ def send(entry: Entry, signum: int) -> None:
     finally:
         if handle is not None:
             os.close(handle)
+
+
+def _still_there(entry: Entry) -> bool:
+    now = table.read(entry.pid)
+    return now is not None and now.key == entry.key and now.group == entry.group
 
 
 def _signal_by_file(handle: int, signum: int) -> None:

@@ -153,7 +153,7 @@ def _clear(group: Group, short: bool, grace_s: float) -> tuple[Sequence[Entry], 
     if found.inside:
         ends.await_ends([entry.pid for entry in found.inside], _SETTLE_S)
         found = look()
-    still = groups.end(lambda: list(look().inside), grace_s, groups=[group]) if found.inside else []
+    still = groups.end(lambda: list(look().inside), grace_s, groups=[group], escaped=False) if found.inside else []
     return found.inside + found.escaped, (*still, *found.escaped)
 
 

@@ -46,7 +46,7 @@ def test_a_group_is_signalled_only_while_the_number_is_its_own(bystander: Any) -
     assert not Group(dataclasses.replace(leader, start=None), "t").signal(signal.SIGKILL)
     assert not Group(dataclasses.replace(leader, host="elsewhere.example"), "t").signal(signal.SIGKILL)
     assert bystander.poll() is None
-    assert Group(leader, "t").signal(signal.SIGTERM)
+    assert Group(leader, "t").signal(signal.SIGTERM) == {bystander.pid}
     assert bystander.wait() == -signal.SIGTERM
 
 

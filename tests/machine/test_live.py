@@ -239,7 +239,7 @@ class TestOrphans:
         owner = start(
             RUNNER,
             run_id,
-            "setsid sh -c 'touch up; exec sleep 300' & until [ -e up ]; do :; done",
+            "setsid sh -c ': > up; exec sleep 300' & until [ -e up ]; do :; done",
             "stay",
             stdin=subprocess.PIPE,
         )

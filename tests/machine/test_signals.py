@@ -232,20 +232,18 @@ class TestPlainPython:
     def test_a_program_in_the_foreground_that_forks_meanwhile_leaves_nothing(
         self, start: Any, run_id: str, survivors: Survivors, wait_until: Any, tmp_path: Path
     ) -> None:
-        # Each one lives for a moment and has made the next one by then; none of them carries on in a group of ours.
-        (tmp_path / "chain").write_text("#!/bin/sh\ntouch up\nsh ./chain &\nsleep 0.01\nwait\n")
+        # Each link makes the next one, and none of them is in a group of ours that could be ended as a whole.
+        (tmp_path / "chain").write_text("touch up\n[ $1 -lt 100 ] && sh ./chain $(($1 + 1)) &\nsleep 5\n")
         process = start(
             "import os, subprocess, sys\nfrom morph_tasks.machine import signals\n"
             "signals.install()\n"
             f"env = {{**os.environ, '{table.RUN_ID}': sys.argv[1]}}\n"
-            "subprocess.run(['sh', './chain'], env=env, stdout=-3, stderr=-3)\n",
+            "subprocess.run(['sh', './chain', '0'], env=env, stdout=-3, stderr=-3)\n",
             run_id,
         )
         wait_until(lambda: (tmp_path / "up").exists() and len(survivors()) > 5, "the chain grows")
         stop(process, signal.SIGTERM)
-        left = survivors()
-        (tmp_path / "chain").write_text("")
-        assert left == []
+        assert survivors() == []
 
     def test_servants_of_multiprocessing_are_not_waited_for(self, start: Any) -> None:
         process = start(
