@@ -1,4 +1,4 @@
-"""The console command."""
+"""The console command. What is asked most is answered before the machinery of commands is loaded."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ import sys
 
 def main() -> int:
     """Run the command line and return its exit code."""
-    if sys.argv[1:2] == ["verify"]:
+    argv = sys.argv[1:]
+    code = None
+    if argv[:1] == ["verify"]:
         from morph_tasks.verify.witness import replay
 
-        code = replay(sys.argv[1:])
-        if code is not None:
-            return code
-    if sys.argv[1:2] == ["list"]:
-        from morph_tasks.cli.quick import quick_list
+        code = replay(argv)
+    elif argv[:1] in (["list"], ["--help"], ["-h"]):
+        from morph_tasks.cli.quick import quick
 
-        code = quick_list(sys.argv[1:])
-        if code is not None:
-            return code
+        code = quick(argv)
+    if code is not None:
+        return code
     from morph_tasks.cli.main import main as run
 
-    return run(sys.argv[1:])
+    return run(argv)
 
 
 if __name__ == "__main__":

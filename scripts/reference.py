@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from morph_tasks.cli.main import COMMANDS, cli
+from morph_tasks.cli.quick import HELP
 from morph_tasks.model.config import Config
 from morph_tasks.verify.reasons import REASONS
 
@@ -128,14 +129,20 @@ def current(page: str) -> str:
     return text
 
 
+def short_help() -> str:
+    """Return what `morph-spec --help` prints; kept as a file, so that it is there without loading the commands."""
+    return cli.get_help(click.Context(cli, info_name="morph-spec", **cli.context_settings)) + "\n"
+
+
 def main(arguments: list[str]) -> int:
     """Write what drifted, or with `--check` name it and return 1."""
-    drifted = [page for page in PAGES if (DOCS / page).read_text(encoding="utf-8") != current(page)]
-    for page in drifted:
+    wanted = {DOCS / page: current(page) for page in PAGES} | {Path(HELP): short_help()}
+    drifted = {path: text for path, text in wanted.items() if not path.exists() or path.read_text("utf-8") != text}
+    for path, text in drifted.items():
         if "--check" in arguments:
-            print(f"docs/{page} is behind the code")
+            print(f"{path.name} is behind the code")
         else:
-            (DOCS / page).write_text(current(page), encoding="utf-8")
+            path.write_text(text, encoding="utf-8")
     return 1 if drifted and "--check" in arguments else 0
 
 

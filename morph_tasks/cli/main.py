@@ -55,7 +55,7 @@ class Lazy(click.Group):
     cls=Lazy,
     help="Features with a plan that can be checked and a proof that is green for exactly this code.",
     epilog=EPILOG_CODES,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110, "terminal_width": 100},
 )
 @click.version_option(package_name="morph-spec", prog_name="morph-spec")
 def cli() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from morph_tasks.cli.main import main
-from morph_tasks.cli.quick import quick_list
+from morph_tasks.cli.quick import quick
 from morph_tasks.proc import run
 
 
@@ -122,18 +122,18 @@ def test_the_quick_way_says_the_same(project: Path, capsys: pytest.CaptureFixtur
         capsys.readouterr()
         main(argv)
         slow = capsys.readouterr().out
-        assert quick_list(argv) == 0
+        assert quick(argv) == 0
         assert capsys.readouterr().out == slow
 
 
 @pytest.mark.parametrize("argv", [[], ["create"], ["list", "--help"], ["list", "x"], ["--version"]])
 def test_the_quick_way_leaves_the_rest_alone(argv: list[str]) -> None:
-    assert quick_list(argv) is None
+    assert quick(argv) is None
 
 
 def test_the_quick_way_leaves_refusals_to_the_full_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert quick_list(["list"]) is None
+    assert quick(["list"]) is None
 
 
 def test_listing_imports_nothing_heavy(project: Path) -> None:
