@@ -38,7 +38,7 @@ def reasons() -> str:
 
 def commands() -> str:
     """Return a section for every command: what it does, how it is called, its options."""
-    context = click.Context(cli, info_name="morph-spec")
+    context = click.Context(cli, info_name="morph-spec", **cli.context_settings)
     return "\n\n".join(_command(name, context) for name in COMMANDS)
 
 

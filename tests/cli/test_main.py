@@ -19,7 +19,7 @@ def test_the_short_way_to_help_says_what_the_long_one_says(option: str, capsys: 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_helps_with_exit_codes_and_an_example(name: str) -> None:
-    context = click.Context(cli, info_name="morph-spec")
+    context = click.Context(cli, info_name="morph-spec", **cli.context_settings)
     command = cli.get_command(context, name)
     assert command is not None
     leaves = list(command.commands.values()) if isinstance(command, click.Group) else [command]

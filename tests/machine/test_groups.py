@@ -67,6 +67,29 @@ def test_a_group_without_a_leader_has_what_carries_its_token(bystander: Any) -> 
     assert none.inside + none.escaped == ()
 
 
+def test_groups_of_what_escaped_are_signalled_as_a_whole_unless_only_the_own_is_meant(bystander: Any) -> None:
+    env = {**os.environ, table.RUN_ID: "r", table.RUN_MARKS: "t0k3n"}
+    with subprocess.Popen(["sleep", "300"], env=env, start_new_session=True) as marked:
+        group = Group(NOBODY, "t0k3n")
+        groups.members(group, table.snapshot())
+        assert group.signal(0, escaped=False) == set()
+        assert group.signal(signal.SIGTERM) == {marked.pid}
+        assert marked.wait(20) == -signal.SIGTERM
+        assert group.signal(0) == set(), "the number is free"
+
+
+def test_the_session_of_this_process_is_never_followed() -> None:
+    env = {**os.environ, table.RUN_ID: "r", table.RUN_MARKS: "t0k3n"}
+    with subprocess.Popen(["sleep", "300"]) as mate, subprocess.Popen(["sleep", "300"], env=env) as marked:
+        group = Group(NOBODY, "t0k3n")
+        found = groups.members(group, table.snapshot())
+        reached = group.signal(0)
+        mate.kill()
+        marked.kill()
+    assert [entry.pid for entry in found.inside + found.escaped] == [marked.pid]
+    assert reached == set()
+
+
 def test_what_nobody_can_end_is_returned(bystander: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(groups, "KILL_WAIT_S", 0.05)
     monkeypatch.setattr(groups, "send", lambda *_: None)

@@ -253,7 +253,7 @@ class TestTimeout:
         self, time_out: Callable[..., Ended], survivors: Survivors, escape: str, tmp_path: Path
     ) -> None:
         # Each link makes the next one before it ends; a hundred are more than any look at the table can follow.
-        (tmp_path / "chain").write_text("touch up\n[ $1 -lt 100 ] && sh ./chain $(($1 + 1)) &\nsleep 5\n")
+        (tmp_path / "chain").write_text("touch up\nsleep 0.02\n[ $1 -lt 100 ] && sh ./chain $(($1 + 1)) &\nsleep 5\n")
         done = time_out(escape)
         assert done.timed_out
         assert done.leftovers

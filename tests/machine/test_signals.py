@@ -232,16 +232,26 @@ class TestPlainPython:
     def test_a_program_in_the_foreground_that_forks_meanwhile_leaves_nothing(
         self, start: Any, run_id: str, survivors: Survivors, wait_until: Any, tmp_path: Path
     ) -> None:
-        # Each link makes the next one, and none of them is in a group of ours that could be ended as a whole.
-        (tmp_path / "chain").write_text("touch up\n[ $1 -lt 100 ] && sh ./chain $(($1 + 1)) &\nsleep 5\n")
+        # It forks just before its TERM, if it still can; the child of a dead parent is nobody's.
+        helper = "touch up; until [ -e go ]; do sleep 0.01; done; sleep 300 & : > forked; wait"
         process = start(
-            "import os, subprocess, sys\nfrom morph_tasks.machine import signals\n"
+            "import os, signal, subprocess, sys, time\nfrom pathlib import Path\n"
+            "from morph_tasks.machine import groups, signals\n"
+            "real = groups.send\n"
+            "def send(entry, number):\n"
+            "    if number == signal.SIGTERM and not Path('go').exists():\n"
+            "        Path('go').touch()\n"
+            "        deadline = time.monotonic() + 0.5\n"
+            "        while not Path('forked').exists() and time.monotonic() < deadline: time.sleep(0.01)\n"
+            "    real(entry, number)\n"
+            "groups.send = send\n"
             "signals.install()\n"
             f"env = {{**os.environ, '{table.RUN_ID}': sys.argv[1]}}\n"
-            "subprocess.run(['sh', './chain', '0'], env=env, stdout=-3, stderr=-3)\n",
+            "subprocess.run(['sh', '-c', sys.argv[2]], env=env, stdout=-3, stderr=-3)\n",
             run_id,
+            helper,
         )
-        wait_until(lambda: (tmp_path / "up").exists() and len(survivors()) > 5, "the chain grows")
+        wait_until((tmp_path / "up").exists, "the helper is up")
         stop(process, signal.SIGTERM)
         assert survivors() == []
 
