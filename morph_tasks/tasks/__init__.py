@@ -19,8 +19,11 @@ def task_verify() -> _Iterator[_Any]:
     if task:
         yield task
         return
+    from morph_tasks.machine.signals import install
     from morph_tasks.tasks.families import all_tasks
 
+    # doit leaves children behind when it is interrupted.
+    install(lambda: None)
     yield from all_tasks()
 
 
@@ -29,11 +32,9 @@ def _prepare() -> None:
 
     # Only doit needs this: the command imports single modules of this room.
     if "doit.cmd_base" in sys.modules:
-        from morph_tasks.machine.signals import install
         from morph_tasks.tasks.config import merge_into_doit
 
         merge_into_doit()
-        install(lambda: None)
 
 
 _prepare()
