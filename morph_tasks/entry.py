@@ -4,24 +4,42 @@ from __future__ import annotations
 
 import sys
 
+from morph_tasks import stdio
+
 
 def main() -> int:
     """Run the command line and return its exit code."""
-    argv = sys.argv[1:]
-    code = None
-    if argv[:1] == ["verify"]:
-        from morph_tasks.verify.witness import replay
+    stdio.forgive()
+    try:
+        return stdio.settle(_run(sys.argv[1:]))
+    except KeyboardInterrupt:  # before the handlers are installed
+        sys.stderr.write("interrupted\n")
+        return 130
 
-        code = replay(argv)
-    elif argv[:1] in (["list"], ["--help"], ["-h"]):
-        from morph_tasks.cli.quick import quick
 
-        code = quick(argv)
-    if code is not None:
-        return code
-    from morph_tasks.cli.main import main as run
+def _run(argv: list[str]) -> int:
+    code = _quick(argv)
+    if code is None:
+        from morph_tasks.cli.main import main as run
 
-    return run(argv)
+        code = run(argv)
+    return code
+
+
+def _quick(argv: list[str]) -> int | None:
+    """Answer what can be answered without the commands; None when they are needed, whatever went wrong here."""
+    try:
+        if argv[:1] == ["verify"]:
+            from morph_tasks.verify.witness import replay
+
+            return replay(argv)
+        if argv[:1] in (["list"], ["--help"], ["-h"]):
+            from morph_tasks.cli.quick import quick
+
+            return quick(argv)
+    except Exception:
+        return None
+    return None
 
 
 if __name__ == "__main__":

@@ -9,11 +9,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 Text = Annotated[str, StringConstraints(strict=True)]
-Command = Annotated[str, StringConstraints(strict=True, min_length=1, pattern=r"\S")]
-NodeId = Annotated[str, StringConstraints(strict=True, pattern=r"^[a-z0-9][a-z0-9-]*$")]
+# An argument of a program holds 128 KiB; an id names files, beside a time and a suffix.
+Command = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=100_000, pattern=r"\S")]
+NodeId = Annotated[str, StringConstraints(strict=True, max_length=100, pattern=r"^[a-z0-9][a-z0-9-]*$")]
 EnvName = Annotated[str, StringConstraints(strict=True, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 Glob = Annotated[str, StringConstraints(strict=True, min_length=1)]
-Milliseconds = Annotated[int, Field(strict=True, gt=0)]
+Milliseconds = Annotated[int, Field(strict=True, gt=0, le=2_147_483_647)]
 Count = Annotated[int, Field(strict=True, ge=0)]
 Flag = Annotated[bool, Field(strict=True)]
 

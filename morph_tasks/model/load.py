@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
-from morph_tasks.repo.files import parse_json, write_atomic
+from morph_tasks.repo.files import parse_json, read_file, write_atomic
 
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
@@ -57,15 +57,12 @@ class Config:
 
 def load_config(repo: Repo) -> Config:
     """Return the configuration of a tree; raises Refusal `invalid-config`, `corrupt-file` or `unreadable-file`."""
-    path = repo.root / CONFIG_PATH
     try:
-        raw = path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
+        raw = read_file(repo.root / CONFIG_PATH, shown=CONFIG_PATH)
+    except FileNotFoundError:
         return Config({}, "")
-    except OSError as error:
-        raise Refusal("unreadable-file", f"{CONFIG_PATH} cannot be read: {error.strerror}") from error
     digest = hashlib.sha256(raw).hexdigest()
-    data = parse_json(raw, Path(CONFIG_PATH))
+    data = parse_json(raw, Path(CONFIG_PATH), unique=True)
     if not isinstance(data, dict):
         raise _invalid([{"path": "$", "found": _shown(data), "expected": "an object"}])
     record = repo.tree_state / "config-record"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -55,25 +57,47 @@ def write_json(path: Path, obj: Any, *, mode: int = 0o644) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """Read a JSON file; raises FileNotFoundError, or Refusal `corrupt-file` with line and column."""
+    """Read a JSON file; raises FileNotFoundError, or Refusal `corrupt-file` with line and column, `unreadable-file`."""
+    return parse_json(read_file(path), path)
+
+
+def read_file(path: Path, *, shown: str = "") -> bytes:
+    """Read a regular file; raises FileNotFoundError, or Refusal `unreadable-file` that calls it `shown`."""
     try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        raise
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            # A pipe or a device would be read for ever.
+            raise Refusal("unreadable-file", f"{shown or path} cannot be read: it is not a file")
+        return path.read_bytes()
     except OSError as error:
-        raise Refusal("unreadable-file", f"{path} cannot be read: {error.strerror}") from error
-    return parse_json(data, path)
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
+            raise FileNotFoundError(error.errno, error.strerror, str(path)) from None
+        raise Refusal("unreadable-file", f"{shown or path} cannot be read: {error.strerror}") from error
 
 
-def parse_json(data: bytes, path: Path) -> Any:
-    """Parse JSON bytes (a BOM is allowed); raises Refusal `corrupt-file` naming the place."""
+def parse_json(data: bytes, path: Path, *, unique: bool = False) -> Any:
+    """Parse JSON bytes (a BOM is allowed); raises Refusal `corrupt-file` naming the place.
+
+    `unique`: refuse an object with the same key twice, of which a parser would keep the last without a word.
+    """
     try:
-        return json.loads(data.decode("utf-8-sig"))
+        return json.loads(data.decode("utf-8-sig"), object_pairs_hook=_without_doubles if unique else None)
     except json.JSONDecodeError as error:
         where, why = f"{path}:{error.lineno}:{error.colno}", error.msg
-    except (UnicodeDecodeError, RecursionError) as error:
-        where, why = str(path), "not UTF-8 text" if isinstance(error, UnicodeDecodeError) else "nested too deeply"
+    except UnicodeDecodeError:
+        where, why = str(path), "not UTF-8 text"
+    except RecursionError:
+        where, why = str(path), "nested too deeply"
+    except ValueError as error:  # a number with thousands of digits, a key that is there twice
+        where, why = str(path), str(error).partition(";")[0]
     raise Refusal("corrupt-file", f"{where}: not valid JSON ({why})", fix="repair the file, or restore it from git")
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"the key {max(names, key=names.count)!r} is there twice")
+    return found
 
 
 @contextmanager
@@ -81,14 +105,17 @@ def locked(path: Path, *, wait_s: float, what: str) -> Iterator[None]:
     """Hold a lock between processes; raises Refusal `busy` (exit 3) when it is not free in time."""
     from filelock import FileLock, Timeout
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(str(path), mode=0o600)
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(str(path), mode=0o600)
         lock.acquire(timeout=wait_s, poll_interval=0.05)
     except Timeout:
         raise Refusal(
             "busy", f"{what} is in use by another process", fix="wait for it to end and try again", exit_code=3
         ) from None
+    except OSError as error:
+        what = f"the lock {path} cannot be taken: {error.strerror or error}"
+        raise Refusal("state-unwritable", what, fix=f"make {path.parent} a folder that you can write") from None
     try:
         yield
     finally:

@@ -32,8 +32,10 @@ def _prepare() -> None:
 
     # Only doit needs this: the command imports single modules of this room.
     if "doit.cmd_base" in sys.modules:
+        from morph_tasks import stdio
         from morph_tasks.tasks.config import merge_into_doit
 
+        stdio.forgive()
         merge_into_doit()
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import atexit
 import functools
+import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal, unexpected
@@ -78,11 +79,22 @@ def begin(root: str, feature: str, request: dict[str, Any], run_id: str) -> Any:
 
 @contextmanager
 def tree_held(repo: Repo, wait_s: float) -> Iterator[None]:
-    """Hold the lock of a tree; raises Refusal `busy` (exit 3) after the wait."""
+    """Hold the lock of a tree; raises Refusal `busy` (exit 3) after the wait, `verify-inside-verify` at once."""
     from morph_tasks.machine.live import reap
     from morph_tasks.repo.files import locked
+    from morph_tasks.verify.launch import VERIFYING
 
-    with locked(repo.tree_state / "verify.lock", wait_s=wait_s, what="this tree"):
+    inside = str(repo.tree_state) in os.environ.get(VERIFYING, "").split(os.pathsep)
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(
+                locked(repo.tree_state / "verify.lock", wait_s=0 if inside else wait_s, what="this tree")
+            )
+        except Refusal as refusal:
+            if inside and refusal.code == "busy":
+                what = "a node of a verify started this verify of the same tree: each would wait for the other"
+                raise Refusal("verify-inside-verify", what, fix="take it out of the node's command") from None
+            raise
         _locks.add(str(repo.root))
         try:
             reap(repo.tree_state / "live")

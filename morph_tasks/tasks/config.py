@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 OURS: dict[str, Any] = {"backend": "null", "default_tasks": ["list-features"], "verbosity": 2}
@@ -20,8 +21,10 @@ def merge_into_doit() -> None:
 
     def load(loader: Any) -> dict[str, Any]:
         theirs = plain(loader)
-        ours = OURS if "task_verify" in (loader.namespace or {}) else {}
-        return {**ours, **theirs}
+        if "task_verify" not in (loader.namespace or {}):
+            return dict(theirs)
+        # doit holds on to the stdout it started with, even when that was closed.
+        return {**OURS, "outfile": sys.stdout, **theirs}
 
     NamespaceTaskLoader.load_doit_config = load
     NamespaceTaskLoader.morph_spec = True

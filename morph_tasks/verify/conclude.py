@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from morph_tasks.verify import baseline, report
 from morph_tasks.verify.judge import roll_up
 from morph_tasks.verify.run import Run
 from morph_tasks.verify.stamp import holds, make_stamp, write_stamp
 
+if TYPE_CHECKING:
+    from morph_tasks.repo.fingerprint import TreeState
+
 
 def conclude(run: Run, started_ns: int) -> report.Result:
     """Judge every node of a finished run, stamp the verdict where it counts, and return what there is to say."""
+    with run.observer.kept() as tree:
+        return _conclude(run, started_ns, tree)
+
+
+def _conclude(run: Run, started_ns: int, tree: TreeState) -> report.Result:
     from morph_tasks.features.store import read_feature
     from morph_tasks.repo.trees import persist_problem
 
@@ -46,7 +54,7 @@ def conclude(run: Run, started_ns: int) -> report.Result:
     if recorded:
         lines += (f"baseline recorded: {', '.join(f'{name} {count}' for name, count in recorded.items())}",)
     green = verdict.status == "pass" and refused is None
-    return report.Result(document, lines, 0 if green else 1, verdict.outcomes, settled=held and green)
+    return report.Result(document, lines, 0 if green else 1, verdict.outcomes, settled=tree if held and green else None)
 
 
 def _repeat(old: dict[str, Any] | None, stamp: dict[str, Any]) -> dict[str, Any] | None:

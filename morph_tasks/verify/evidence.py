@@ -6,21 +6,26 @@ A record that does not parse is absent. A tree's view says what its judges go by
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from morph_tasks.errors import Refusal
 from morph_tasks.repo.files import read_json, to_json, write_atomic
 from morph_tasks.verify.nodes import Node
+from morph_tasks.verify.probe import ask
 
 Record = dict[str, Any]
 
 _KEYS_KEPT = 64  # for each node
 _RECORDS_KEPT = 8  # for each key
 _DAYS_KEPT = 60
+_STAMP = "%Y%m%dT%H%M%S.%fZ"
+_NAME = re.compile(r"2\d{7}T\d{6}\.\d{6}Z-\d+")
 
 
 def now() -> str:
@@ -41,9 +46,15 @@ class Store:
         """Return a path without ending for a new measurement, its folder made, its log there and empty."""
         folder = self.node(ref) / key
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # The newest decides, also when a clock was ahead when it was written.
+        latest = max(_names(folder), default="").rpartition("-")[0]
+        moment = datetime.now(UTC)
+        if latest >= moment.strftime(_STAMP):
+            with suppress(ValueError):
+                moment = datetime.strptime(latest, _STAMP).replace(tzinfo=UTC)
         while True:
-            stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
-            path = folder / f"{stamp}-{os.getpid()}"
+            moment += timedelta(microseconds=1)
+            path = folder / f"{moment.strftime(_STAMP)}-{os.getpid()}"
             try:
                 os.close(os.open(f"{path}.log", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             except FileExistsError:
@@ -57,14 +68,12 @@ class Store:
     def records(self, ref: str, key: str) -> Iterator[Record]:
         """Yield the records of a key, newest first; what does not parse is passed over."""
         folder = self.node(ref) / key
-        try:
-            names = sorted((name for name in os.listdir(folder) if name.endswith(".json")), reverse=True)
-        except OSError:
-            return
-        for name in names:
-            record = _read(folder / name)
+        ask("file", str(folder))
+        for name in sorted(_names(folder), reverse=True):
+            ask("file", f"{folder}/{name}.json")
+            record = _read(folder / f"{name}.json")
             if record is not None and record.get("key") == key:
-                yield {**record, "file": str(folder / name)}
+                yield record
 
     def newest(self, ref: str, key: str) -> Record | None:
         return next(self.records(ref, key), None)
@@ -73,9 +82,9 @@ class Store:
         """Return how many measurements of this key were not a pass since it was last one."""
         count = 0
         for record in self.records(ref, key):
-            if record.get("status") == "pass":
+            if record["status"] == "pass":
                 break
-            count += 1
+            count += record["status"] != "skip"
         return count
 
     def earlier(self, ref: str, key: str) -> Record | None:
@@ -83,7 +92,7 @@ class Store:
         names = []
         for folder in self._folders(ref):
             if folder.name != key:
-                names += [(path.name, path) for path in folder.glob("*.json")]
+                names += [(name, folder / f"{name}.json") for name in _names(folder)]
         for _, path in sorted(names, reverse=True)[:20]:
             record = _read(path)
             if record is not None:
@@ -96,17 +105,17 @@ class Store:
         if len(folders) <= _KEYS_KEPT:
             return
         oldest = datetime.now(UTC).timestamp() - _DAYS_KEPT * 86400
-        ranked = sorted(folders, key=lambda folder: folder.stat().st_mtime, reverse=True)
-        for place, folder in enumerate(ranked):
-            if place >= _KEYS_KEPT or folder.stat().st_mtime < oldest:
+        ranked = sorted(((_changed(folder), folder) for folder in folders), reverse=True)
+        for place, (changed, folder) in enumerate(ranked):
+            if place >= _KEYS_KEPT or changed < oldest:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def trim(self, ref: str, key: str) -> None:
         """Keep the newest records of a key."""
         folder = self.node(ref) / key
-        for path in sorted(folder.glob("*.json"), reverse=True)[_RECORDS_KEPT:]:
-            path.with_suffix(".log").unlink(missing_ok=True)
-            path.unlink(missing_ok=True)
+        for name in sorted(_names(folder), reverse=True)[_RECORDS_KEPT:]:
+            for path in (*folder.glob(f"{name}*.log"), folder / f"{name}.json"):
+                path.unlink(missing_ok=True)
 
     def _folders(self, ref: str) -> list[Path]:
         try:
@@ -122,20 +131,39 @@ def view_path(root: Path, feature: str, node: Node) -> Path:
 
 def read_view(root: Path, feature: str, node: Node) -> Record | None:
     """Return a tree's view of a node; None when it is absent or does not parse."""
-    return _read(view_path(root, feature, node))
+    path = view_path(root, feature, node)
+    ask("file", str(path))
+    return _read(path)
 
 
 def write_view(root: Path, feature: str, node: Node, record: Record) -> None:
     """Replace a tree's view of a node. Not synced: it can be made again from the store."""
     path = view_path(root, feature, node)
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        temporary.write_bytes(to_json({name: value for name, value in record.items() if name != "file"}))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(to_json(record))
         temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
         raise Refusal("write-failed", f"{path} could not be written: {error.strerror}") from error
+
+
+def _names(folder: Path) -> list[str]:
+    """Return the names of the records in a folder, without ending; what somebody else left there is none."""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return []
+    return [name[:-5] for name in names if name.endswith(".json") and _NAME.fullmatch(name[:-5])]
+
+
+def _changed(folder: Path) -> float:
+    try:
+        return folder.stat().st_mtime
+    except OSError:  # another tree prunes the same store
+        return 0.0
 
 
 def _read(path: Path) -> Record | None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from morph_tasks.repo.byproducts import is_byproduct
+from morph_tasks.errors import Refusal
+from morph_tasks.repo.globs import compile_globs
 from morph_tasks.verify import packages
 from morph_tasks.verify.digests import Digests, text_digest
+from morph_tasks.verify.listing import files_beside, files_on_disk, fixed_part
 from morph_tasks.verify.nodes import Node
 from morph_tasks.verify.probe import ask
 from morph_tasks.verify.tools import Tools, programs
@@ -25,7 +28,6 @@ if TYPE_CHECKING:
 RULES = 1  # raised when the meaning of a manifest changes
 # A look at the tree serves every node decided within this time, in seconds, as long as nothing was run.
 _TREE_AGE_S = 2.0
-_WILD = "*?[{"
 
 # What changes the tests a runner chooses or the flags it runs with, without a trace in the command.
 _NODE_ENV = ("NODE_OPTIONS",)
@@ -57,13 +59,16 @@ class Observer:
         self.excluded = tuple(sorted({path for node in nodes for path in (*node.junit, *node.outputs)}))
         self._digests = Digests(repo.store)
         self._seen: tuple[float, int, TreeState] | None = None
+        self._kept: TreeState | None = None
         self._still: dict[str, Manifest] = {}
-        self._ignored: dict[str, tuple[str, ...]] | None = None
+        self._ignored: frozenset[str] | None = None
 
     def tree(self) -> TreeState:
         """Return the state of the tree; looks again when it is old, in another process, or after a run."""
         from morph_tasks.repo.fingerprint import tree_state
 
+        if self._kept:
+            return self._kept
         now = time.monotonic()
         if self._seen and self._seen[1] == os.getpid() and now - self._seen[0] < _TREE_AGE_S:
             return self._seen[2]
@@ -71,10 +76,20 @@ class Observer:
         self._seen = (now, os.getpid(), state)
         return state
 
+    @contextmanager
+    def kept(self) -> Iterator[TreeState]:
+        """Look at the tree once for all that is asked meanwhile: a verdict speaks of one state of it."""
+        self._kept = self.tree()
+        try:
+            yield self._kept
+        finally:
+            self._kept = None
+
     def forget(self) -> None:
         """Say that something ran: the next question looks at the tree and at what is installed again."""
         self._seen = None
         self._still = {}
+        self._ignored = None
 
     def facts(self, node: Node, needs: Mapping[str, str]) -> Facts:
         """Return the facts of a node. `needs` holds the output digests of the nodes it depends on."""
@@ -92,7 +107,10 @@ class Observer:
         run counts, not what it read: the sources reach the nodes behind it through their own inputs.
         """
         if node.outputs:
-            made = {path: self._digests.of(str(self._repo.root / path)) for path in self._files(node.outputs)}
+            made = {
+                path: self._digests.of(str(self._repo.root / path))
+                for path in files_on_disk(self._repo.root, node.outputs)
+            }
             return text_digest(canonical({"status": status, "outputs": made}))
         ran = {name: manifest.get(name) for name in ("command", "cwd", "tools", "packages", "env", "settings")}
         return text_digest(canonical({"status": status, "ran": ran}))
@@ -166,62 +184,42 @@ class Observer:
         return digest
 
     def _ignored_files(self, node: Node) -> dict[str, str]:
-        """Return the ignored files that `inputs` names: by name, or below an ignored folder that it names."""
-        patterns = [glob for glob in node.inputs or () if not glob.startswith("!")]
-        if not patterns:
+        """Return the ignored files that `inputs` names, as path -> digest.
+
+        A glob names them when its fixed part is ignored, or when it has no `**`: below that, git's rules hold.
+        """
+        globs = [glob for glob in node.inputs or () if not glob.startswith("!")]
+        if not globs:
             return {}
         if self._ignored is None:
             self._ignored = self._ask_ignored()
-        found = {}
-        for path in self._files([glob for glob in patterns if glob in self._ignored]):
-            digest = self._digests.of(str(self._repo.root / path))
-            if digest:
-                found[path] = digest
-        return found
+        named = files_on_disk(self._repo.root, [glob for glob in globs if fixed_part(glob) in self._ignored])
+        named += [path for path in files_beside(self._repo.root, globs) if path in self._ignored]
+        matches = compile_globs(node.inputs or ())
+        digests = {path: self._digests.of(str(self._repo.root / path)) for path in named if matches(os.fsencode(path))}
+        return {path: digest for path, digest in digests.items() if digest}
 
-    def _ask_ignored(self) -> dict[str, tuple[str, ...]]:
-        """Return the globs of all nodes whose fixed part git ignores."""
+    def _ask_ignored(self) -> frozenset[str]:
+        """Return which of the paths that the globs of all nodes lead to git ignores."""
         globs = sorted({glob for node in self._nodes for glob in node.inputs or () if not glob.startswith("!")})
-        starts = {glob: fixed_part(glob) for glob in globs}
-        asked = sorted({start for start in starts.values() if start})
+        asked = sorted({*map(fixed_part, globs), *files_beside(self._repo.root, globs)} - {""})
         if not asked:
-            return {}
-        told = self._repo.git("check-ignore", "-z", "--stdin", ok=(0, 1), stdin=os.fsencode("\0".join(asked)))
-        ignored = set(os.fsdecode(told).split("\0"))
-        return {glob: (start,) for glob, start in starts.items() if start and start in ignored}
+            return frozenset()
+        try:
+            return self._told_ignored(asked)
+        except Refusal:
+            # One path that lies behind a link or in a submodule stops the whole question.
+            return frozenset[str]().union(*map(self._one_ignored, asked))
 
-    def _files(self, globs: Sequence[str]) -> list[str]:
-        """Return the files on disk that globs name, by-products left out; only their fixed parts are walked."""
-        from morph_tasks.repo.globs import compile_globs
+    def _told_ignored(self, paths: list[str]) -> frozenset[str]:
+        told = self._repo.git("check-ignore", "-z", "--stdin", ok=(0, 1), stdin=os.fsencode("\0".join(paths)))
+        return frozenset(os.fsdecode(told).split("\0"))
 
-        root = str(self._repo.root)
-        found = set()
-        for glob in globs:
-            start = fixed_part(glob)
-            if start == glob.rstrip("/") and not os.path.isdir(f"{root}/{start}"):
-                found.add(start)
-                ask("file", f"{root}/{start}")
-                continue
-            matches = compile_globs([glob])
-            ask("folder", f"{root}/{start}")
-            for top, _, names in os.walk(f"{root}/{start}"):
-                for name in names:
-                    path = os.path.relpath(f"{top}/{name}", root)
-                    raw = os.fsencode(path)
-                    if matches(raw) and not is_byproduct(raw, False):
-                        found.add(path)
-        return sorted(found)
-
-
-def fixed_part(glob: str) -> str:
-    """Return the leading folders of a glob that hold no wildcard; the whole of it when there is none."""
-    parts = glob.removeprefix("./").rstrip("/").split("/")
-    fixed: list[str] = []
-    for part in parts:
-        if any(mark in part for mark in _WILD):
-            break
-        fixed.append(part)
-    return "/".join(fixed)
+    def _one_ignored(self, path: str) -> frozenset[str]:
+        try:
+            return self._told_ignored([path])
+        except Refusal:
+            return frozenset()
 
 
 def key_of(manifest: Manifest) -> str:

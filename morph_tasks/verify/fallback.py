@@ -34,7 +34,7 @@ def test_nodes(root: Path, config: Config) -> list[Node]:
     """
     command = config.project.get("testCommand")
     if command:
-        return [_declared(command, config)]
+        return [_declared(root, command, config)]
     with one_look():
         for place, find in enumerate(_FINDERS):
             found = find(root, config)
@@ -50,10 +50,11 @@ def test_nodes(root: Path, config: Config) -> list[Node]:
     ]
 
 
-def _declared(command: str, config: Config) -> Node:
+def _declared(root: Path, command: str, config: Config) -> Node:
     from morph_tasks.verify.prebuild import plan
+    from morph_tasks.verify.runners.infer import infer_runner
 
-    node = suite("default", command, config, declared=True)
+    node = suite("default", command, config, declared=True, runner=infer_runner(command, root))
     refusal = plan(command, (), node.runner).refusal
     return replace(node, reason=refusal[0], invalid=refusal[1]) if refusal else node
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
 
 SCRIPTS = Path(__file__).with_name("builds")
+VERIFYING = "MORPH_VERIFYING"  # the trees whose locks the verifies around a command hold
 # Set by a test runner around us; inherited, it would change what a nested runner prints.
 _SHED = {"NODE_TEST_CONTEXT", "PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER"}
 
@@ -41,7 +42,9 @@ def environment(repo: Repo, node: Node, feature: str) -> dict[str, str]:
         for name, value in os.environ.items()
         if name not in _SHED and not (name.startswith("GIT_") and name.removeprefix("GIT_") in _REPOSITORY)
     }
+    held = os.environ.get(VERIFYING)
     ours = {
+        VERIFYING: f"{held}{os.pathsep}{repo.tree_state}" if held else str(repo.tree_state),
         "MORPH_FEATURE": feature,
         "MORPH_CACHE_DIR": str(repo.tree_state / "cache"),
         "MORPH_SCRIPTS": str(SCRIPTS),
@@ -74,7 +77,7 @@ def redact(log: Path) -> None:
         for name, value in os.environ.items()
         if len(value) >= _SHORTEST_SECRET and any(word in name.upper() for word in _SECRET_WORDS)
     }
-    if not secrets or not log.stat().st_size:
+    if not secrets or not log.is_file():
         return
     data = log.read_bytes()
     clean = data

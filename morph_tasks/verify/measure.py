@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from morph_tasks.errors import Refusal
 from morph_tasks.verify import snapshots
 from morph_tasks.verify.evidence import Record, now, write_view
 from morph_tasks.verify.facts import Facts
@@ -15,6 +16,7 @@ from morph_tasks.verify.launch import launch
 from morph_tasks.verify.nodes import Node, links
 from morph_tasks.verify.run import Run
 
+_SKIP = ("key", "status", "message", "warnings", "detail")  # what makes one skip the same as another
 ELSEWHERE = "proved in another tree or on another branch"
 
 
@@ -28,7 +30,7 @@ def measure(run: Run, node: Node) -> Outcome:
     if proof and not _products_missing(run, node, proof):
         return _reuse(run, node, proof)
     record = _measure_now(run, node, facts)
-    return judge(node, record)
+    return judge(node, record, reused=record.get("runId") != run.run_id)
 
 
 def fresh_view(run: Run, node: Node) -> str | None:
@@ -115,10 +117,15 @@ def _measure_now(run: Run, node: Node, facts: Facts) -> Record:
     failures = run.store.failures(node.ref, facts.key)
     if failures:
         run.progress.note(f"{node.ref:<24} failed {times(failures)} on identical inputs, measuring again")
-    name = run.store.new_name(node.ref, facts.key)
     started = time.time_ns()
+    checked = _validated(run, node) if node.validator else None
+    if checked and checked["status"] == "skip":
+        kept = run.view(node) or {}
+        if [kept.get(name) for name in _SKIP] == [facts.key, *(checked[name] for name in _SKIP[1:])]:
+            return kept  # decided once more, and the same again: nothing to write
+    name = run.store.new_name(node.ref, facts.key)
     recorded = snapshots.keep(run.repo.store, facts.tree)
-    result = _validated(run, node) if node.validator else _attempts(run, node, Path(f"{name}.log"), started)
+    result = checked or _tried(run, node, Path(f"{name}.log"), started)
     run.observer.forget()
     after = run.facts(node)
     # A node may install packages or tools for itself: then the next verify has another key and measures again.
@@ -149,6 +156,17 @@ def _measure_now(run: Run, node: Node, facts: Facts) -> Record:
     run.store.prune(node.ref)
     write_view(run.repo.root, run.feature, node, {**record, "here": True})
     return record
+
+
+def _tried(run: Run, node: Node, log: Path, started: int) -> dict[str, Any]:
+    from morph_tasks.verify.reading import not_started
+
+    try:
+        return _attempts(run, node, log, started)
+    except Refusal as refusal:
+        if refusal.code != "command-not-started":
+            raise
+        return not_started(refusal)
 
 
 def _attempts(run: Run, node: Node, log: Path, started: int) -> dict[str, Any]:

@@ -70,12 +70,12 @@ def resolve_nodes(root: Path, config: Config) -> tuple[Node, ...]:
     project = config.project
     with one_look():
         builds = (
-            [_declared("build", item, project) for item in project["build"]]
+            [_declared(root, "build", item, project) for item in project["build"]]
             if project.get("build")
             else build_nodes(root, config)
         )
         tests = _tests(root, config)
-    nodes = [*_checked(root, builds), *_checked(root, tests)]
+    nodes = [*_without_circles(_checked(root, builds)), *_checked(root, tests)]
     nodes += [*validator_nodes(root, config), e2e_node(root, config)]
     return tuple(_wired(node, nodes) for node in nodes)
 
@@ -88,7 +88,7 @@ def _tests(root: Path, config: Config) -> list[Node]:
         return test_nodes(root, config)
     if not declared:
         return [Node("tests", "none", skip="the project declares that it has no tests")]
-    return [_declared("tests", item, config.project) for item in declared]
+    return [_declared(root, "tests", item, config.project) for item in declared]
 
 
 def links(command: str) -> int:
@@ -96,7 +96,7 @@ def links(command: str) -> int:
     return command.count("&&") + 1
 
 
-def _declared(family: str, item: dict[str, Any], project: dict[str, Any]) -> Node:
+def _declared(root: Path, family: str, item: dict[str, Any], project: dict[str, Any]) -> Node:
     command = item["command"]
     node = Node(
         family,
@@ -111,13 +111,13 @@ def _declared(family: str, item: dict[str, Any], project: dict[str, Any]) -> Nod
         needs=tuple(f"build/{name}" for name in item["needs"]) if item.get("needs") is not None else ("*",),
         pool=item.get("pool") or "heavy",
     )
-    return node if family == "build" else _declared_test(node, item, project)
+    return node if family == "build" else _declared_test(root, node, item, project)
 
 
-def _declared_test(node: Node, item: dict[str, Any], project: dict[str, Any]) -> Node:
+def _declared_test(root: Path, node: Node, item: dict[str, Any], project: dict[str, Any]) -> Node:
     from morph_tasks.verify.prebuild import plan
 
-    runner, warnings = _runner(item)
+    runner, warnings = _runner(root, item)
     if item.get("groups") is not None:
         warnings.append("`groups` has no meaning any more and is ignored")
     junit = item.get("junit") or ()
@@ -148,20 +148,20 @@ def _declared_test(node: Node, item: dict[str, Any], project: dict[str, Any]) ->
     return node
 
 
-def _runner(item: dict[str, Any]) -> tuple[str, list[str]]:
+def _runner(root: Path, item: dict[str, Any]) -> tuple[str, list[str]]:
     from morph_tasks.verify.runners.infer import infer_runner
     from morph_tasks.verify.runners.table import RUNNERS
 
     named = item.get("runner")
     if named is None:
-        return infer_runner(item["command"], Path(item.get("cwd", "."))) or "none", []
+        return infer_runner(item["command"], root / item.get("cwd", ".")) or "none", []
     if named in RUNNERS:
         return named, []
     return "none", [f"runner {named} has no reader yet: its tests are not counted"]
 
 
 def _checked(root: Path, nodes: list[Node]) -> list[Node]:
-    """Mark what cannot be measured: an id used twice, a folder that is missing or outside."""
+    """Mark what cannot be measured: an id used twice, a folder that is missing or outside, a glob that leads out."""
     ids = [node.id for node in nodes]
     checked = []
     for node in nodes:
@@ -169,7 +169,7 @@ def _checked(root: Path, nodes: list[Node]) -> list[Node]:
         if node.declared and ids.count(node.id) > 1:
             problem = f"id {node.id!r} is declared {ids.count(node.id)} times"
         elif node.runs:
-            problem = _cwd_problem(root, node.cwd)
+            problem = _cwd_problem(root, node.cwd) or _glob_problem(node)
         checked.append(replace(node, invalid=problem, reason=node.reason or "invalid-test-node") if problem else node)
     return checked
 
@@ -180,6 +180,39 @@ def _cwd_problem(root: Path, cwd: str) -> str | None:
     except (Refusal, ValueError):
         return f"cwd {cwd!r} leads outside the tree"
     return None if folder.is_dir() else f"cwd {cwd!r} is not a folder of the tree"
+
+
+def _glob_problem(node: Node) -> str | None:
+    """Return which glob of a node names what is not in the tree, or cannot be read as a glob."""
+    from morph_tasks.repo.globs import compile_globs
+
+    for option, globs in (("inputs", node.inputs or ()), ("junit", node.junit), ("outputs", node.outputs)):
+        for glob in globs:
+            path = glob.removeprefix("!")
+            if path.startswith("/") or "\0" in path or ".." in path.split("/"):
+                return f"`{option}` names {glob!r}, which is not a path in the tree"
+            try:
+                compile_globs([glob])
+            except Refusal as refusal:
+                return f"`{option}` names {glob!r}: {refusal.what}"
+    return None
+
+
+def _without_circles(builds: list[Node]) -> list[Node]:
+    """Mark the builds that wait for each other in a circle."""
+    from graphlib import CycleError, TopologicalSorter
+
+    found = {node.ref: node for node in builds}
+    while True:
+        graph = {node.ref: [ref for ref in node.needs if ref in found] for node in found.values() if node.runs}
+        try:
+            TopologicalSorter(graph).prepare()
+        except CycleError as error:
+            for ref in error.args[1]:
+                said = f"`needs` go round in a circle: {' → '.join(error.args[1])}"
+                found[ref] = replace(found[ref], needs=(), invalid=said, reason="invalid-test-node")
+            continue
+        return [found[node.ref] if node.runs else node for node in builds]
 
 
 def _wired(node: Node, nodes: list[Node]) -> Node:

@@ -96,9 +96,10 @@ def _sites(python: str) -> list[str]:
             if _sees_system(f"{home}/pyvenv.cfg"):
                 folders += _base_sites(os.path.realpath(python))
             return folders
-        if not os.path.islink(hop):
+        target = ask("link", hop)
+        if not target:
             break
-        hop = os.path.join(os.path.dirname(hop), os.readlink(hop))
+        hop = os.path.join(os.path.dirname(hop), target)
     return _base_sites(os.path.realpath(python))
 
 
@@ -107,15 +108,18 @@ def _base_sites(real: str) -> list[str]:
     folders = _site_packages(prefix)
     if prefix == "/usr":
         folders += ["/usr/lib/python3/dist-packages", *_site_packages("/usr/local", "dist-packages")]
+    ask("env", "HOME")
     return [*folders, *_site_packages(os.path.expanduser("~/.local"))]
 
 
 def _site_packages(prefix: str, name: str = "site-packages") -> list[str]:
+    ask("file", f"{prefix}/lib")
     try:
         versions = sorted(entry for entry in os.listdir(f"{prefix}/lib") if entry.startswith("python3"))
     except OSError:
         return []
-    return [f"{prefix}/lib/{version}/{name}" for version in versions if os.path.isdir(f"{prefix}/lib/{version}/{name}")]
+    # Asked also where there is none: the first package that is installed there makes it.
+    return [folder for version in versions if ask("file", folder := f"{prefix}/lib/{version}/{name}")]
 
 
 def _sees_system(config: str) -> bool:

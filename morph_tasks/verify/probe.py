@@ -9,6 +9,8 @@ import os
 # A file touched this close to the question may change once more without its times telling, in nanoseconds.
 RACY_NS = 50_000_000
 
+_UNSETTLED = "?"
+
 _answers: dict[tuple[str, str], str] = {}
 
 
@@ -38,26 +40,24 @@ def variable(name: str) -> str:
     return "" if value is None else "=" + value
 
 
-def folders(path: str) -> str:
-    """Return the signatures of a folder and of everything below it, folded into one line."""
-    import zlib
-
-    sign = 0
-    for top, names, files in os.walk(path):
-        names.sort()
-        for entry in (top, *(f"{top}/{name}" for name in sorted(files))):
-            sign = zlib.crc32(f"{entry}={signature(entry)}".encode("utf-8", "surrogateescape"), sign)
-    return f"{sign:08x}"
+def link(path: str) -> str:
+    """Return where a link points to; "" for anything else."""
+    try:
+        return os.readlink(path)
+    except (OSError, ValueError):
+        return ""
 
 
-_KINDS = {"file": signature, "which": which, "env": variable, "folder": folders}
+_KINDS = {"file": signature, "which": which, "env": variable, "link": link}
 
 
 def ask(kind: str, subject: str) -> str:
-    """Answer a question and remember the answer."""
+    """Answer a question and remember the answer. Ask before you read: then what changes meanwhile is not missed."""
     answer = _KINDS[kind](subject)
     # Values of variables are secrets as often as not.
-    _answers[kind, subject] = _hidden(answer) if kind == "env" else answer
+    kept = _hidden(answer) if kind == "env" else answer
+    # Two answers in one run: nobody knows which of them it went by, and no later question is answered like this.
+    _answers[kind, subject] = kept if _answers.get((kind, subject), kept) == kept else _UNSETTLED
     return answer
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.verify.nodes import Node
 
 if TYPE_CHECKING:
+    from morph_tasks.errors import Refusal
     from morph_tasks.machine.processes import Ended
     from morph_tasks.verify.runners.model import Reading
 
 _TAIL_LINES = 12
 _MOST_FAILURES = 10
+_MOST_LEFT = 5
 _ENDINGS = {126: "command-not-executable", 127: "command-not-found"}
 
 
@@ -21,8 +24,10 @@ def read_result(
 ) -> dict[str, Any]:
     """Return the fields of a record that say how a command ended and what its output means."""
     base: dict[str, Any] = {"exitCode": ended.exit_code, "count": None, "counts": None, "warnings": [], "detail": []}
-    if ended.leftovers:
-        base["warnings"] = [f"left running and ended by us: {', '.join(ended.leftovers)}"]
+    base["warnings"] = _left(ended)
+    if not log.is_file():
+        said = "its log was removed while it ran: what it did cannot be told"
+        return {**base, "status": "fail", "reason": "log-lost", "message": said}
     if node.family != "tests":
         result = _by_exit(base, log, ended)
     else:
@@ -30,6 +35,27 @@ def read_result(
     if ended.timed_out:
         result |= {"status": "fail", "reason": "timeout", "message": _timeout(result, ceiling_ms, chained)}
     return result
+
+
+def not_started(refusal: Refusal) -> dict[str, Any]:
+    """Return the fields of a record for a command that never ran."""
+    base: dict[str, Any] = {"exitCode": None, "count": None, "counts": None, "warnings": [], "detail": []}
+    return {**base, "status": "fail", "reason": refusal.code, "message": refusal.what, "attempts": ["fail"]}
+
+
+def _left(ended: Ended) -> list[str]:
+    """Return warnings on what a command left behind."""
+    ours = [name for name in ended.leftovers if name not in ended.running]
+    said = [f"left running and ended by us: {_some(ours)}"] if ours else []
+    if ended.running:
+        pids = " ".join(name.split(" ", 1)[0] for name in ended.running[:_MOST_LEFT])
+        said.append(f"left its group and still runs: {_some(ended.running)}; end it with `kill {pids}`")
+    return said
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_LEFT} more" if len(names) > _MOST_LEFT else ""
+    return ", ".join(names[:_MOST_LEFT]) + more
 
 
 def _by_exit(base: dict[str, Any], log: Path, ended: Ended) -> dict[str, Any]:
@@ -73,9 +99,10 @@ def _reading(root: Path, node: Node, log: Path, ended: Ended, started_ns: int) -
     reading = read_output(node.runner, log, exit_code=code, command=node.command, timed_out=ended.timed_out)
     if node.junit:
         from morph_tasks.verify.junit import read_junit
+        from morph_tasks.verify.listing import files_on_disk
         from morph_tasks.verify.runners.read import join_junit
 
-        paths = sorted(path for glob in node.junit for path in root.glob(glob) if path.is_file())
+        paths = [root / path for path in files_on_disk(root, node.junit, byproducts=True)]
         reading = join_junit(reading, read_junit(paths, since_ns=started_ns), code)
     return reading
 

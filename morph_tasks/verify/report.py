@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from morph_tasks.verify.eventlog import stamped, write_event
 from morph_tasks.verify.judge import Outcome, Verdict, feedback
 from morph_tasks.verify.nodes import FAMILIES
 from morph_tasks.verify.run import Run
 
+if TYPE_CHECKING:
+    from morph_tasks.repo.fingerprint import TreeState
+
 _ID_WIDTH = 24
 
 
 @dataclass(frozen=True)
 class Result:
-    """A concluded verify: the document, the lines, the exit code. `settled`: green, and nothing was run or written."""
+    """A concluded verify: the document, the lines, the exit code.
+
+    `settled`: the state of the tree that it speaks of, when it was green and nothing was run or written.
+    """
 
     payload: dict[str, Any]
     lines: tuple[str, ...]
     exit_code: int
     outcomes: tuple[Outcome, ...] = ()
-    settled: bool = False
+    settled: TreeState | None = None
 
 
 def payload(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+
 from morph_tasks.repo.git import Repo
 from morph_tasks.verify.progress import Progress, Silent
 from morph_tasks.verify.report import Result
@@ -20,6 +23,7 @@ def verify(repo: Repo, feature: str, request: Request, progress: Progress | None
     from morph_tasks.verify.baseline import check_request
     from morph_tasks.verify.engine import run_graph
 
+    _watch(repo, feature)
     read_feature(repo.root, feature)
     before = Run(repo, feature, request, new_run_id())
     check_filter(before)
@@ -35,27 +39,35 @@ def verify(repo: Repo, feature: str, request: Request, progress: Progress | None
         return result
 
 
+def _watch(repo: Repo, feature: str) -> None:
+    """Ask, before any of it is read, for the files of ours that decide what a verify says."""
+    from morph_tasks.verify.probe import ask
+
+    folder = repo.morph / "features" / feature
+    asked = [repo.morph / "config" / "config.json", folder / "feature.json", folder / "1-design", folder / "4-review"]
+    asked.append(repo.common_dir / "worktrees")
+    trees = [repo.git_dir, repo.common_dir, *sorted(repo.common_dir.glob("worktrees/*"))]
+    for tree in dict.fromkeys(trees):
+        # Who owns a feature: what each tree has checked out or is rebasing, and whether it is still there.
+        asked += [tree / name for name in ("HEAD", "gitdir", "rebase-merge/head-name", "rebase-apply/head-name")]
+        with suppress(OSError):
+            asked.append(tree / os.fsdecode((tree / "gitdir").read_bytes()).rstrip("\r\n"))
+    for path in asked:
+        ask("file", str(path))
+
+
 def _witness(run: Run, result: Result) -> None:
     """Leave what a later call needs to give the same answer without the long way."""
     import json
 
     from morph_tasks.verify import witness
-    from morph_tasks.verify.evidence import view_path
-    from morph_tasks.verify.probe import answers, ask
+    from morph_tasks.verify.probe import answers
     from morph_tasks.verify.report import event
 
     repo = run.repo
-    asked = [repo.morph / "config" / "config.json", repo.morph / "features" / run.feature / "feature.json"]
-    asked += [repo.git_dir / "HEAD", repo.common_dir / "worktrees", *repo.common_dir.glob("worktrees/*/HEAD")]
-    for outcome in result.outcomes:
-        asked.append(view_path(repo.root, run.feature, outcome.node))
-        if outcome.record and outcome.record.get("key"):
-            asked.append(run.store.node(outcome.node.ref) / outcome.record["key"])
-    for path in asked:
-        ask("file", str(path))
     kept = {
         "answers": answers(),
-        "sum": run.observer.tree().sum,
+        "sum": result.settled.sum if result.settled else "",
         "excluded": run.observer.excluded,
         "json": json.dumps(result.payload, indent=2, ensure_ascii=True),
         "text": "\n".join(result.lines),

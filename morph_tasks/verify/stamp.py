@@ -69,10 +69,13 @@ def holds(stamp: dict[str, Any] | None, new: dict[str, Any]) -> bool:
         return False
     if any(stamp.get(name) != new[name] for name in ("fingerprint", "nodeIds", "status", "nodes", "e2eReason")):
         return False
-    return [_essence(run) for run in stamp.get("runs") or ()] == [_essence(run) for run in new["runs"]]
+    runs = stamp.get("runs")
+    return isinstance(runs, list) and [_essence(run) for run in runs] == [_essence(run) for run in new["runs"]]
 
 
-def _essence(entry: dict[str, Any]) -> tuple[Any, ...]:
+def _essence(entry: Any) -> tuple[Any, ...]:
+    if not isinstance(entry, dict):  # written by hand
+        return ()
     return tuple(entry.get(name) for name in ("id", "status", "reason", "count", "expectedCount", "key"))
 
 

@@ -21,11 +21,9 @@ _RUST_TEST = r"#\[([a-z_]+::)*[a-z_]*test|#\[cfg\(test"
 
 def suite(name: str, command: str, config: Config, *, declared: bool = False, **more: Any) -> Node:
     """Return an inferred test node; its ceiling grows with the runs that its command chains."""
-    from morph_tasks.verify.runners.infer import infer_runner
-
     ceiling = config.project.get("testTimeoutMs") or more.pop("timeout_ms", TEST_TIMEOUT_MS * links(command))
     more.pop("timeout_ms", None)
-    runner = more.pop("runner", None) or infer_runner(command, Path(more.get("cwd", "."))) or "none"
+    runner = more.pop("runner", None) or "none"
     return Node("tests", name, command, runner=runner, timeout_ms=ceiling, needs=("*",), declared=declared, **more)
 
 

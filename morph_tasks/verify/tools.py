@@ -108,7 +108,8 @@ class Tools:
             path = str(self._cwd / os.path.expanduser(name))
             return path if ask("file", path) else ""
         found = ask("which", name)
-        return self._behind_shim(name, found) if found else ""
+        # The same place may lead to another program.
+        return self._behind_shim(name, found) if found and ask("file", found) else ""
 
     def interpreter(self, path: str) -> str:
         """Return the interpreter that a script names in its first line; "" for a binary."""

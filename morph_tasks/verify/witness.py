@@ -39,7 +39,7 @@ def settled(feature: str) -> dict | None:  # type: ignore[type-arg]
         return None
     root, git_dir = place
     kept = _read(f"{git_dir}/morph-spec/witness/{_file_name(feature)}")
-    if kept is None or kept["root"] != root or not _holds(kept, root, git_dir):
+    if kept is None or (kept["root"], kept["feature"]) != (root, feature) or not _holds(kept, root, git_dir):
         return None
     return kept
 
@@ -76,7 +76,7 @@ def write(root: str, git_dir: str, feature: str, kept: dict) -> None:  # type: i
     for (kind, _), answer in kept["answers"].items():
         if kind == "file" and answer and now - int(answer.rsplit(":", 1)[1]) < probe.RACY_NS:
             return
-    body = marshal.dumps({**kept, "root": root, "of": _identity()})
+    body = marshal.dumps({**kept, "root": root, "feature": feature, "of": _identity()})
     folder = f"{git_dir}/morph-spec/witness"
     path = f"{folder}/{_file_name(feature)}"
     temporary = f"{path}.{os.getpid()}.tmp"
@@ -123,8 +123,11 @@ def _place() -> tuple[str, str] | None:
         if os.path.isdir(dot):
             return folder, dot
         if os.path.isfile(dot):
-            with open(dot, "rb") as file:
-                line = os.fsdecode(file.read(4096)).strip()
+            try:
+                with open(dot, "rb") as file:
+                    line = os.fsdecode(file.read(4096)).strip()
+            except OSError:
+                return None
             return (folder, os.path.realpath(os.path.join(folder, line[8:]))) if line.startswith("gitdir: ") else None
         above = os.path.dirname(folder)
         if above == folder:

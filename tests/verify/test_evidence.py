@@ -53,7 +53,7 @@ def test_old_keys_are_pruned(tmp_path: Path) -> None:
 
 def test_a_view_is_whole_or_absent(tmp_path: Path) -> None:
     assert read_view(tmp_path, "f", NODE) is None
-    write_view(tmp_path, "f", NODE, {"status": "pass", "key": "k", "file": "x"})
+    write_view(tmp_path, "f", NODE, {"status": "pass", "key": "k"})
     assert read_view(tmp_path, "f", NODE) == {"status": "pass", "key": "k"}
     (tmp_path / ".morph/evidence/f/tests/unit.json").write_text('{"status": "pa')
     assert read_view(tmp_path, "f", NODE) is None

@@ -51,13 +51,12 @@ def _checker(root: Path, name: str, command: str, program: str) -> Node:
 
 
 def _installed(root: Path, name: str, program: str) -> bool:
-    import shutil
-
     from morph_tasks.verify.packages import site_folders
+    from morph_tasks.verify.probe import ask
 
     if program == name:
-        return shutil.which(name) is not None
-    return any((folder / name).is_dir() for folder in site_folders(root, program))
+        return bool(ask("which", name))
+    return any(ask("file", str(folder / name)) for folder in site_folders(root, program))
 
 
 def _ini_has_files(root: Path) -> bool:
