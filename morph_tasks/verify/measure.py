@@ -144,7 +144,7 @@ def _measure_now(run: Run, node: Node, facts: Facts) -> Record:
         "feature": run.feature,
         "runId": run.run_id,
         "afterFailures": failures,
-        "log": f"{name}.log",
+        "log": None if node.validator else f"{name}.log",
         "output": run.observer.output_digest(node, result["status"], facts.manifest)
         if node.family == "build"
         else None,

@@ -89,12 +89,13 @@ class Grouped(Plain):
     def ended(self, outcome: Outcome) -> None:
         from morph_tasks.verify.report import node_line
 
-        log = (outcome.record or {}).get("log")
-        lines = [f"::group::{node_line(outcome)}"]
-        # What a test prints must not be taken for a command to the runner.
-        token = secrets.token_hex(16)
-        lines += [f"::stop-commands::{token}", *_log_lines(log), f"::{token}::", "::endgroup::"]
-        self.note("\n".join(lines))
+        said = _log_lines((outcome.record or {}).get("log"))
+        line = node_line(outcome)
+        if said:
+            # What a test prints must not be taken for a command to the runner.
+            token = secrets.token_hex(16)
+            line = "\n".join([f"::group::{line}", f"::stop-commands::{token}", *said, f"::{token}::", "::endgroup::"])
+        self.note(line)
         self.shown.add(outcome.node.ref)
 
 
