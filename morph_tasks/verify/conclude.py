@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.verify import baseline, report
-from morph_tasks.verify.judge import roll_up
+from morph_tasks.verify.judge import roll_up, settles
 from morph_tasks.verify.run import Run
 from morph_tasks.verify.stamp import holds, make_stamp, write_stamp
 
@@ -54,7 +54,9 @@ def _conclude(run: Run, started_ns: int, tree: TreeState) -> report.Result:
     if recorded:
         lines += (f"baseline recorded: {', '.join(f'{name} {count}' for name, count in recorded.items())}",)
     green = verdict.status == "pass" and refused is None
-    return report.Result(document, lines, 0 if green else 1, verdict.outcomes, settled=tree if held and green else None)
+    # What could not be looked at is looked at again the next time.
+    final = held and green and all(settles(o.node, o.record) for o in outcomes if o.node.runs and o.record)
+    return report.Result(document, lines, 0 if green else 1, verdict.outcomes, settled=tree if final else None)
 
 
 def _repeat(old: dict[str, Any] | None, stamp: dict[str, Any]) -> dict[str, Any] | None:

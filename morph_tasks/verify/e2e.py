@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from morph_tasks.verify.nodes import Node
+from morph_tasks.verify.probe import ask
 
 if TYPE_CHECKING:
     from morph_tasks.model.load import Config
@@ -17,7 +18,7 @@ NOT_AVAILABLE = "e2e-not-available"
 
 def e2e_node(root: Path, config: Config) -> Node:
     """Return the e2e node: what the project declares decides between a skip that is fair and a failure."""
-    found = next((name for name in COMPOSE_FILES if (root / name).is_file()), None)
+    found = next((name for name in COMPOSE_FILES if ask("file", str(root / name))), None)
     if found:
         return Node(
             "e2e",

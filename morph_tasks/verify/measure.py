@@ -51,7 +51,7 @@ def fresh_view(run: Run, node: Node) -> str | None:
     stale = None if settled else why_stale(record, facts.key, judge(node, record).status if record else None)
     if stale:
         return stale
-    if view is None or view.get("key") != facts.key:
+    if record is None or not _shows(view, record):
         return ELSEWHERE
     if run.proof(node, facts.key) is None:
         return "its outputs are not the ones it made"
@@ -84,9 +84,14 @@ def _settle(run: Run, node: Node) -> Outcome:
 
 def _reuse(run: Run, node: Node, proof: Record) -> Outcome:
     view = run.view(node)
-    if view is None or (view.get("key"), view.get("ts")) != (proof["key"], proof["ts"]):
+    if not _shows(view, proof):
         write_view(run.repo.root, run.feature, node, {**proof, "here": False})
     return judge(node, proof, reused=True)
+
+
+def _shows(view: Record | None, proof: Record) -> bool:
+    """Tell whether a view is what the store holds; whatever else it says, somebody else wrote it."""
+    return view is not None and {**view, "here": None} == {**proof, "here": None}
 
 
 def _products_missing(run: Run, node: Node, proof: Record) -> bool:

@@ -9,7 +9,7 @@ import os
 # A file touched this close to the question may change once more without its times telling, in nanoseconds.
 RACY_NS = 50_000_000
 
-_UNSETTLED = "?"
+UNSETTLED = "?"
 
 _answers: dict[tuple[str, str], str] = {}
 
@@ -57,7 +57,7 @@ def ask(kind: str, subject: str) -> str:
     # Values of variables are secrets as often as not.
     kept = _hidden(answer) if kind == "env" else answer
     # Two answers in one run: nobody knows which of them it went by, and no later question is answered like this.
-    _answers[kind, subject] = kept if _answers.get((kind, subject), kept) == kept else _UNSETTLED
+    _answers[kind, subject] = kept if _answers.get((kind, subject), kept) == kept else UNSETTLED
     return answer
 
 

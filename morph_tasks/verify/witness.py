@@ -74,7 +74,9 @@ def write(root: str, git_dir: str, feature: str, kept: dict) -> None:  # type: i
 
     now = time.time_ns()
     for (kind, _), answer in kept["answers"].items():
-        if kind == "file" and answer and now - int(answer.rsplit(":", 1)[1]) < probe.RACY_NS:
+        if answer == probe.UNSETTLED or (
+            kind == "file" and answer and now - int(answer.rsplit(":", 1)[1]) < probe.RACY_NS
+        ):
             return
     body = marshal.dumps({**kept, "root": root, "feature": feature, "of": _identity()})
     folder = f"{git_dir}/morph-spec/witness"

@@ -6,6 +6,8 @@ import json
 import os
 import shutil
 import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +33,6 @@ def _node(document: dict[str, Any], ref: str = "tests/t") -> dict[str, Any]:
 
 def _counted(command: str = "true") -> str:
     return f"echo run >> .git/runs-of-t; {command}"
-
-
-def _settled(project: Project) -> None:
-    """Verify until a call does nothing but look, and make sure that it does."""
-    for _ in range(4):
-        document = project.verify()
-    assert document["exit"] == 0
-    assert list((project.root / ".git/morph-spec/witness").iterdir())
 
 
 # Configurations
@@ -268,3 +262,225 @@ def test_signs_that_the_terminal_cannot_show(project: Project) -> None:
     for encoding in ("ascii", "latin-1"):
         said = project.morph("verify", "cart", PYTHONIOENCODING=encoding)
         assert said.code == 1 and "RED cart" in said.out
+
+
+# The short way: a settled verify answers from a record of all it rested on
+
+
+@pytest.fixture
+def settled(project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Project:
+    """A feature whose verify has nothing left to do, and nodes that rest on all kinds of things."""
+    for version in ("one", "two"):
+        for name in ("tool", "home/bin/mine"):
+            path = tmp_path / version / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"#!/bin/sh\necho {version}\n")
+            path.chmod(0o755)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/tool").symlink_to(tmp_path / "one/tool")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setenv("HOME", str(tmp_path / "one/home"))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(Path(os.environ["XDG_CONFIG_HOME"]).parent / ".gitconfig"))
+    monkeypatch.setenv("SETTING", "1")
+    project.write(".gitignore", "*.ign\nout/\n.venv/\nnode_modules/\n.env\nbox/\n")
+    for name in ("src/a.py", "src/b.txt", "data/x.ign", "box/y", ".env", "package.json", "requirements.txt"):
+        project.write(name, "{}")
+    site = project.root / ".venv/lib/python3.11/site-packages"
+    (site / "foo-1.dist-info").mkdir(parents=True)
+    project.write(".venv/pyvenv.cfg", "home = /usr/bin\n")
+    (project.root / ".venv/bin").mkdir()
+    (project.root / ".venv/bin/python").symlink_to(shutil.which("python3", path="/usr/bin:/bin") or "")
+    project.write("node_modules/.package-lock.json", json.dumps({"packages": {"node_modules/a": {"version": "1"}}}))
+    build = {"id": "made", "command": "mkdir -p out && cp src/b.txt out/o.txt", "outputs": ["out/*.txt"]}
+    _with(
+        project,
+        {"id": "whole", "command": "true", "env": ["SETTING"]},
+        {"id": "tools", "command": "tool; ~/bin/mine"},
+        {"id": "python", "command": ".venv/bin/python -c 1"},
+        {"id": "system", "command": "/usr/bin/python3 -c 1"},
+        {"id": "some", "command": "true", "inputs": ["src/**", ".env", "box/**", "data/*.ign"]},
+        {"id": "folder", "command": "true", "cwd": "box"},
+    )
+    _edit(_config(project.root), lambda data: data["project"].update(build=[build]))
+    project.commit("all kinds of things")
+    _settle(project)
+    return project
+
+
+def _settle(project: Project) -> None:
+    for _ in range(5):
+        assert project.verify()["exit"] == 0
+        if _answers_at_once(project):
+            return
+    raise AssertionError("it never came to rest")
+
+
+def _answers_at_once(project: Project) -> bool:
+    """Tell whether the short way would answer; asks it, and writes nothing."""
+    code = "import sys; from morph_tasks.verify.witness import settled; sys.exit(settled('cart') is None)"
+    return subprocess.run([sys.executable, "-c", code], cwd=project.root).returncode == 0
+
+
+def _edit(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
+    data = json.loads(path.read_text())
+    change(data)
+    path.write_text(json.dumps(data))
+
+
+def _same_stat(path: Path, text: str) -> None:
+    about = path.stat()
+    path.write_text(text)
+    os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
+
+
+def _swap(one: Path, other: Path) -> None:
+    third = one.with_name("third")
+    one.rename(third)
+    other.rename(one)
+    third.rename(other)
+
+
+def _relink(path: Path, target: Path) -> None:
+    path.unlink()
+    path.symlink_to(target)
+
+
+def _view(root: Path) -> Path:
+    return root / ".morph/evidence/cart/tests/whole.json"
+
+
+def _record(root: Path) -> Path:
+    return max(
+        (root / ".git/morph-spec/evidence/tests/whole" / json.loads(_view(root).read_text())["key"]).glob("*.json")
+    )
+
+
+def _feature(root: Path) -> Path:
+    return root / ".morph/features/cart/feature.json"
+
+
+def _config(root: Path) -> Path:
+    return root / ".morph/config/config.json"
+
+
+def _git(root: Path, *args: str) -> None:
+    Project(root).git(*args)
+
+
+# change of the tree at `root` -> the nodes that have to run again, None when the verify is refused or red
+_CHANGES: dict[str, tuple[Callable[[Path], Any], set[str] | None]] = {
+    "nothing": (lambda root: None, set()),
+    "a touch": (lambda root: (root / "src/a.py").touch(), set()),
+    "staged": (lambda root: _git(root, "add", "-A"), set()),
+    "an ignored file nobody names": (lambda root: (root / "z.ign").write_text("1"), set()),
+    "same size and time": (lambda root: _same_stat(root / "src/a.py", "[]"), {"whole", "some", "folder", "tools"}),
+    "two files swapped": (lambda root: _swap(root / "src/a.py", root / "requirements.txt"), {"whole", "some"}),
+    "a mode": (lambda root: (root / "src/a.py").chmod(0o755), {"whole", "some"}),
+    "case of a name": (lambda root: (root / "src/a.py").rename(root / "src/A.py"), {"whole", "some"}),
+    "hidden from git": (
+        lambda root: (_git(root, "update-index", "--assume-unchanged", "src/a.py"), (root / "src/a.py").write_text("")),
+        {"whole", "some"},
+    ),
+    "an ignored input": (lambda root: _same_stat(root / ".env", "[]"), {"some"}),
+    "an ignored input by pattern": (lambda root: (root / "data/x.ign").write_text("[]"), {"some"}),
+    "a new ignored input by pattern": (lambda root: (root / "data/new.ign").write_text("[]"), {"some"}),
+    "a new file in an ignored folder": (lambda root: (root / "box/new").write_text("[]"), {"some"}),
+    "an output edited": (lambda root: (root / "out/o.txt").write_text("[]"), {"made"}),
+    "an output added": (lambda root: (root / "out/p.txt").write_text("[]"), {"made", "whole"}),
+    "outputs removed": (lambda root: shutil.rmtree(root / "out"), {"made"}),
+    "the folder of a node removed": (lambda root: shutil.rmtree(root / "box"), None),
+    "a tool behind a link": (
+        lambda root: _relink(root.parent / "bin/tool", root.parent / "two/tool"),
+        {"tools"},
+    ),
+    "a tool replaced in place": (lambda root: _same_stat(root.parent / "one/tool", "#!/bin/sh\necho 111\n"), {"tools"}),
+    "a tool removed": (lambda root: (root.parent / "bin/tool").unlink(), {"tools"}),
+    "a package": (lambda root: (root / ".venv/lib/python3.11/site-packages/b-1.dist-info").mkdir(), {"python"}),
+    "the first package of a user": (
+        lambda root: (root.parent / "one/home/.local/lib/python3.11/site-packages/u-1.dist-info").mkdir(parents=True),
+        {"system"},
+    ),
+    "another version of python": (
+        lambda root: (root / ".venv/lib/python3.12/site-packages/c-1.dist-info").mkdir(parents=True),
+        {"python"},
+    ),
+    "npm": (lambda root: (root / "node_modules/.package-lock.json").write_text("{}"), {"whole"}),
+    "a lock file": (lambda root: (root / "poetry.lock").write_text("1"), {"whole"}),
+    "a configuration that is broken": (lambda root: _config(root).write_text("{"), None),
+    "a baseline": (
+        lambda root: _edit(_config(root), lambda data: data["project"]["tests"][0].update(expectedCount=4)),
+        set(),
+    ),
+    "a view that says red": (lambda root: _edit(_view(root), lambda data: data.update(status="fail")), set()),
+    "a view that says more": (lambda root: _edit(_view(root), lambda data: data.update(count=7)), set()),
+    "a view cut short": (lambda root: _view(root).write_text("{"), set()),
+    "no views": (lambda root: shutil.rmtree(root / ".morph/evidence"), set()),
+    "a record that says red": (lambda root: _edit(_record(root), lambda data: data.update(status="fail")), {"whole"}),
+    "a record cut short": (lambda root: _record(root).write_text(""), {"whole"}),
+    "no store": (lambda root: shutil.rmtree(root / ".git/morph-spec/evidence"), {"whole", "made", "some"}),
+    "a newer record": (
+        lambda root: (_record(root).parent / "29991231T000000.000000Z-1.json").write_text(
+            _record(root).read_text().replace('"pass"', '"fail"')
+        ),
+        {"whole"},
+    ),
+    "no stamp": (lambda root: _edit(_feature(root), lambda data: data.pop("verification")), set()),
+    "a red stamp": (
+        lambda root: _edit(_feature(root), lambda data: data["verification"].update(status="fail")),
+        set(),
+    ),
+    "an ignored compose file": (
+        lambda root: [(root / name).write_text("compose.yml") for name in (".git/info/exclude", "compose.yml")],
+        set(),
+    ),
+    "another owner": (
+        lambda root: (
+            _git(root, "switch", "-q", "--detach"),
+            _git(root, "worktree", "add", "-q", str(root.parent / "wt"), "morph/cart"),
+        ),
+        set(),
+    ),
+}  # fmt: skip
+_QUIET = {"nothing", "a touch", "staged", "an ignored file nobody names"}
+_MENDED = {
+    "the folder of a node removed": lambda root: (root / "box").mkdir(),
+    "a tool behind a link": lambda root: _relink(root.parent / "bin/tool", root.parent / "one/tool"),
+    "a tool removed": lambda root: (root.parent / "bin/tool").symlink_to(root.parent / "one/tool"),
+    "a configuration that is broken": lambda root: _git(root, "checkout", "-q", "HEAD", "--", ".morph/config"),
+    "a newer record": lambda root: (_record(root).parent / "29991231T000000.000000Z-1.json").unlink(missing_ok=True),
+}
+_OFTEN_WRONG = {
+    "nothing", "hidden from git", "an ignored input by pattern", "an output edited", "a tool behind a link",
+    "the first package of a user", "a view that says red", "a record that says red", "an ignored compose file",
+    "another owner",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "names",
+    [pytest.param(_OFTEN_WRONG, id="often-wrong"), pytest.param(set(_CHANGES), id="all", marks=pytest.mark.soak)],
+)
+def test_the_short_way_answers_only_what_the_long_way_would(settled: Project, names: set[str]) -> None:
+    faults = {}
+    for name in (name for name in _CHANGES if name in names):
+        change, expected = _CHANGES[name]
+        change(settled.root)
+        at_once = _answers_at_once(settled)
+        document = settled.verify("cart", "--wait", "5")
+        ran = {
+            entry["id"].split("/")[1]
+            for entry in document.get("runs", ())
+            if entry["status"] == "pass" and not entry["reused"]
+        }
+        if at_once != (name in _QUIET):
+            faults[name] = f"the short way {'answers' if at_once else 'does not answer'}"
+        elif expected is None and document["exit"] == 0:
+            faults[name] = "green"
+        elif expected is not None and not (expected <= ran if expected else not ran):
+            faults[name] = f"ran {sorted(ran)}"
+        elif name == "another owner":
+            assert (document["persisted"], document["reason"]) == (False, "owner-tree-elsewhere")
+            break
+        _MENDED.get(name, lambda root: None)(settled.root)
+        _settle(settled)
+    assert not faults
