@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -63,10 +63,12 @@ class Repo:
         """Return the folder for private state of this one work tree."""
         return self.git_dir / "morph-spec"
 
-    def run(self, *args: str, ok: Collection[int] = (0,), stdin: bytes = b"") -> Completed:
-        """Run git in this tree; raises ProcError."""
+    def run(
+        self, *args: str, ok: Collection[int] = (0,), stdin: bytes = b"", env: Mapping[str, str] | None = None
+    ) -> Completed:
+        """Run git in this tree, with `env` added to a clean environment; raises ProcError."""
         ask = _git_lightly if self.light else _git
-        return ask(("-C", str(self.root), *args), ok=ok, stdin=stdin)
+        return ask(("-C", str(self.root), *args), ok=ok, stdin=stdin, env=env)
 
     def git(self, *args: str, ok: Collection[int] = (0,), stdin: bytes = b"") -> bytes:
         """Run git in this tree and return its stdout; raises ProcError."""
@@ -140,9 +142,15 @@ class Repo:
         return first[0].path if first and not first[0].bare else self.root
 
 
-def _git(args: Collection[str], *, ok: Collection[int] = (0,), stdin: bytes = b"") -> Completed:
+def _git(
+    args: Collection[str],
+    *,
+    ok: Collection[int] = (0,),
+    stdin: bytes = b"",
+    env: Mapping[str, str] | None = None,
+) -> Completed:
     try:
-        return run(("git", *args), env=clean_env(), ok=ok, stdin=stdin)
+        return run(("git", *args), env={**clean_env(), **(env or {})}, ok=ok, stdin=stdin)
     except ProcError as error:
         if error.code == "tool-missing":
             raise Refusal("git-missing", "git is not on the PATH", fix="install git") from None
@@ -152,12 +160,18 @@ def _git(args: Collection[str], *, ok: Collection[int] = (0,), stdin: bytes = b"
         raise
 
 
-def _git_lightly(args: Collection[str], *, ok: Collection[int] = (0,), stdin: bytes = b"") -> Completed:
+def _git_lightly(
+    args: Collection[str],
+    *,
+    ok: Collection[int] = (0,),
+    stdin: bytes = b"",
+    env: Mapping[str, str] | None = None,
+) -> Completed:
     from morph_tasks.repo.spawn import ChildError, stream
 
     argv, said = ["git", *args], []
     try:
-        for chunk in stream(argv, clean_env(), stdin=stdin):
+        for chunk in stream(argv, {**clean_env(), **(env or {})}, stdin=stdin):
             said.append(chunk)
     except ChildError as error:
         done = Completed(tuple(argv), -1 if error.code is None else error.code, b"".join(said), error.stderr)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import threading
 from typing import Any
 
 from morph_tasks.errors import Refusal
@@ -22,6 +23,7 @@ def run_graph(run: Run) -> Result:
     from morph_tasks.tasks import actions
     from morph_tasks.tasks.backend import NullDB
     from morph_tasks.tasks.graph import feature_graph
+    from morph_tasks.verify.validators.table import warm
 
     adopt(run)
     actions.note_start(run.run_id)
@@ -33,9 +35,11 @@ def run_graph(run: Run) -> Result:
     control.process([f"verify:{_quoted(run.feature)}"])
     state = Dependency(NullDB, "none", MD5Checker)
     options: list[Any] = [state, ZeroReporter(io.StringIO(), {}), True, False, Stream(0)]
-    busy = [node for node in run.measured if node.runs]
+    busy = [node for node in run.measured if node.runs and not node.validator]
     # Threads wait for the slots of pools; more of them than jobs keep a narrow pool from blocking the others.
     runner = Runner(*options) if run.request.jobs == 1 else MThreadRunner(*options, num_process=_threads(busy))
+    if busy and any(node.validator for node in run.measured):
+        threading.Thread(target=warm, daemon=True).start()
     actions.refusals.clear()
     runner.run_all(control.task_dispatcher())
     if actions.refusals:

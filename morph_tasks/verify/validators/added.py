@@ -76,10 +76,7 @@ def _private_index(repo: Repo, folder: Path, untracked: Sequence[bytes]) -> dict
 
 
 def _git(repo: Repo, words: Sequence[str], env: dict[str, str], *, stdin: bytes = b"") -> bytes:
-    from morph_tasks.proc import run
-    from morph_tasks.repo.git import clean_env
-
-    return run(["git", "-C", str(repo.root), *words], env={**clean_env(), **env}, stdin=stdin).stdout
+    return repo.run(*words, env=env, stdin=stdin).stdout
 
 
 def parse_added(diff: bytes) -> Iterator[AddedFile]:

@@ -50,6 +50,12 @@ def load(name: str) -> Validator:
     return cast("Validator", import_module(VALIDATORS[name]))
 
 
+def warm() -> None:
+    """Load every validator; for a thread that does so while commands of other nodes run."""
+    for name in VALIDATORS:
+        load(name)
+
+
 def _why(error: Exception) -> str:
     """Return what went wrong. The text of an unforeseen error could quote the file it stumbled over."""
     from morph_tasks.errors import Refusal
