@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -90,6 +91,8 @@ def verify(feature: str, as_json: bool, **values: Any) -> int:
     from morph_tasks.verify.progress import Silent, for_stream
     from morph_tasks.verify.service import verify as run
 
+    # Nearly all that is made here lives to the end: looking for garbage among it takes time and finds none.
+    gc.set_threshold(100_000)
     request = _request(values)
     progress = Silent() if as_json else for_stream(sys.stdout)
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import threading
+from contextlib import suppress
 from typing import Any
 
 from morph_tasks.errors import Refusal
@@ -14,6 +15,9 @@ from morph_tasks.verify.run import Run, adopt
 
 def run_graph(run: Run) -> Result:
     """Measure and judge a feature; raises the Refusal that stopped it."""
+    # Git looks at the tree while doit is loaded: neither needs the other.
+    ahead = threading.Thread(target=_look_ahead, args=(run,), daemon=True)
+    ahead.start()
     from doit.control import TaskControl
     from doit.dependency import Dependency, MD5Checker
     from doit.reporter import ZeroReporter
@@ -40,6 +44,7 @@ def run_graph(run: Run) -> Result:
     runner = Runner(*options) if run.request.jobs == 1 else MThreadRunner(*options, num_process=_threads(busy))
     if busy and any(node.validator for node in run.measured):
         threading.Thread(target=warm, daemon=True).start()
+    ahead.join()
     actions.refusals.clear()
     runner.run_all(control.task_dispatcher())
     if actions.refusals:
@@ -48,6 +53,11 @@ def run_graph(run: Run) -> Result:
     if result is None:
         raise Refusal("graph-failed", "the tasks ended without a verdict", fix=f"doit verify:{run.feature}")
     return result
+
+
+def _look_ahead(run: Run) -> None:
+    with suppress(Refusal):  # the first node that asks says it
+        run.observer.tree()
 
 
 def _threads(nodes: list[Node]) -> int:
