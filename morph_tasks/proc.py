@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
@@ -60,7 +61,9 @@ def run(
         raise ProcError("tool-missing", f"`{name}` is not on the PATH", fix=f"install {name}") from None
     try:
         ran = command(
-            *args,
+            # One byte a sign: sh would refuse paths that are not UTF-8.
+            *(os.fsencode(arg).decode("latin-1") for arg in args),
+            _encoding="latin-1",
             _cwd=str(cwd) if cwd else None,
             _env=dict(env) if env is not None else None,
             _in=stdin,

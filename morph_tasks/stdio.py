@@ -26,6 +26,21 @@ def forgive() -> None:
             _guard(stream)
 
 
+def leave_quietly() -> None:
+    """Make Ctrl-C end this process without a traceback while it has not started anything."""
+    import signal
+
+    def leave(signum: int, _: object) -> None:
+        os.write(2, b"interrupted\n")
+        os._exit(128 + signum)
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        try:
+            signal.signal(signal.SIGINT, leave)
+        except ValueError:  # only the main thread may
+            return
+
+
 def settle(code: int) -> int:
     """Flush, and return the exit code; 1 instead of 0 when something was lost that a reader waits for."""
     for stream in (sys.stdout, sys.stderr):

@@ -11,7 +11,7 @@ import click
 
 from morph_tasks.cli.common import EPILOG_CODES, feature_argument, json_option, say, warn
 from morph_tasks.repo.git import open_repo
-from morph_tasks.verify.request import WAIT_S, Request, words
+from morph_tasks.verify.request import MOST_MS, WAIT_S, Request, words
 
 if TYPE_CHECKING:
     from morph_tasks.verify.explain import Explanation
@@ -23,7 +23,7 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
         (
             click.option(
                 "--timeout",
-                type=click.IntRange(min=1),
+                type=click.IntRange(min=1, max=MOST_MS),
                 metavar="MS",
                 help="Ceiling of build and test nodes, in milliseconds.",
             ),

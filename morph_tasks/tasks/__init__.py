@@ -36,6 +36,7 @@ def _prepare() -> None:
         from morph_tasks.tasks.config import merge_into_doit
 
         stdio.forgive()
+        stdio.leave_quietly()
         merge_into_doit()
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -24,6 +25,7 @@ Record = dict[str, Any]
 _KEYS_KEPT = 64  # for each node
 _RECORDS_KEPT = 8  # for each key
 _DAYS_KEPT = 60
+_LEFT_S = 86_400
 _STAMP = "%Y%m%dT%H%M%S.%fZ"
 _NAME = re.compile(r"2\d{7}T\d{6}\.\d{6}Z-\d+")
 
@@ -45,7 +47,11 @@ class Store:
     def new_name(self, ref: str, key: str) -> Path:
         """Return a path without ending for a new measurement, its folder made, its log there and empty."""
         folder = self.node(ref) / key
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            what = f"the evidence of {ref} cannot be kept: {folder}: {error.strerror}"
+            raise Refusal("state-unwritable", what, fix=f"make {self.root} a folder that you can write") from None
         # The newest decides, also when a clock was ahead when it was written.
         latest = max(_names(folder), default="").rpartition("-")[0]
         moment = datetime.now(UTC)
@@ -111,11 +117,16 @@ class Store:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def trim(self, ref: str, key: str) -> None:
-        """Keep the newest records of a key."""
+        """Keep the newest records of a key, and nothing that a killed run left a day ago."""
         folder = self.node(ref) / key
-        for name in sorted(_names(folder), reverse=True)[_RECORDS_KEPT:]:
-            for path in (*folder.glob(f"{name}*.log"), folder / f"{name}.json"):
-                path.unlink(missing_ok=True)
+        names = sorted(_names(folder), reverse=True)
+        kept, dropped = set(names[:_RECORDS_KEPT]), set(names[_RECORDS_KEPT:])
+        with suppress(OSError):
+            for path in list(folder.iterdir()):
+                found = _NAME.match(path.name.removeprefix("."))
+                name = found[0] if found and not path.name.endswith(".tmp") else None
+                if name in dropped or (name not in kept and _changed(path) < time.time() - _LEFT_S):
+                    path.unlink(missing_ok=True)
 
     def _folders(self, ref: str) -> list[Path]:
         try:

@@ -60,6 +60,7 @@ class Observer:
         self._digests = Digests(repo.store)
         self._seen: tuple[float, int, TreeState] | None = None
         self._kept: TreeState | None = None
+        self._era = object()  # ends when something has run
         self._still: dict[str, Manifest] = {}
         self._ignored: frozenset[str] | None = None
 
@@ -69,11 +70,12 @@ class Observer:
 
         if self._kept:
             return self._kept
-        now = time.monotonic()
-        if self._seen and self._seen[1] == os.getpid() and now - self._seen[0] < _TREE_AGE_S:
-            return self._seen[2]
+        now, seen, era = time.monotonic(), self._seen, self._era
+        if seen and seen[1] == os.getpid() and now - seen[0] < _TREE_AGE_S:
+            return seen[2]
         state = tree_state(str(self._repo.root), str(self._repo.git_dir), self._groups, self.excluded)
-        self._seen = (now, os.getpid(), state)
+        if era is self._era:  # else another thread's node ended meanwhile: the next question looks again
+            self._seen = (now, os.getpid(), state)
         return state
 
     @contextmanager
@@ -87,6 +89,7 @@ class Observer:
 
     def forget(self) -> None:
         """Say that something ran: the next question looks at the tree and at what is installed again."""
+        self._era = object()
         self._seen = None
         self._still = {}
         self._ignored = None
@@ -121,9 +124,10 @@ class Observer:
 
     def _standing(self, node: Node) -> Manifest:
         """Return what does not depend on the tree's content."""
-        if node.ref not in self._still:
-            self._still[node.ref] = self._look(node)
-        return self._still[node.ref]
+        still = self._still  # another thread may replace it while we look
+        if node.ref not in still:
+            still[node.ref] = self._look(node)
+        return still[node.ref]
 
     def _look(self, node: Node) -> Manifest:
         root = self._repo.root
@@ -191,10 +195,11 @@ class Observer:
         globs = [glob for glob in node.inputs or () if not glob.startswith("!")]
         if not globs:
             return {}
-        if self._ignored is None:
-            self._ignored = self._ask_ignored()
-        named = files_on_disk(self._repo.root, [glob for glob in globs if fixed_part(glob) in self._ignored])
-        named += [path for path in files_beside(self._repo.root, globs) if path in self._ignored]
+        ignored = self._ignored
+        if ignored is None:
+            ignored = self._ignored = self._ask_ignored()
+        named = files_on_disk(self._repo.root, [glob for glob in globs if fixed_part(glob) in ignored])
+        named += [path for path in files_beside(self._repo.root, globs) if path in ignored]
         matches = compile_globs(node.inputs or ())
         digests = {path: self._digests.of(str(self._repo.root / path)) for path in named if matches(os.fsencode(path))}
         return {path: digest for path, digest in digests.items() if digest}

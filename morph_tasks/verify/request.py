@@ -10,6 +10,7 @@ from morph_tasks.errors import Refusal
 from morph_tasks.verify.nodes import Node
 
 WAIT_S = 600.0
+MOST_MS = 2**31 - 1  # what a poll can wait for
 
 
 @dataclass(frozen=True)
@@ -106,9 +107,9 @@ def _read(name: str, text: str, kind: str) -> Any:
         return True
     if kind == "flag" and text.lower() in ("0", "false", "no", "off"):
         return False
-    if kind == "ms" and text.isdecimal() and int(text) > 0:
+    if kind == "ms" and text.isdecimal() and len(text) < 11 and 0 < int(text) <= MOST_MS:
         return int(text)
     if kind == "seconds" and text.replace(".", "", 1).isdecimal():
         return float(text)
-    expected = {"flag": "1 or 0", "ms": "milliseconds above 0", "seconds": "seconds"}[kind]
+    expected = {"flag": "1 or 0", "ms": f"1 to {MOST_MS} milliseconds", "seconds": "seconds"}[kind]
     raise Refusal("bad-option", f"{name}={text}: expected {expected}", fix=f"{name}=<{expected}>", exit_code=2)

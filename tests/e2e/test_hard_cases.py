@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.conftest import Project
+from tests.conftest import Project, runs
 
 
 def _with(project: Project, *tests: dict[str, Any], **more: Any) -> None:
@@ -484,3 +487,136 @@ def test_the_short_way_answers_only_what_the_long_way_would(settled: Project, na
         _MENDED.get(name, lambda root: None)(settled.root)
         _settle(settled)
     assert not faults
+
+
+# Edits while a verify is at work, runs that are killed
+
+
+def _during(project: Project, where: str, edit: str) -> dict[str, Any]:
+    """Verify `cart`, and do an edit just before a function of the tool is called (`module:function`)."""
+    module, _, name = where.partition(":")
+    script = (
+        f"import sys, json\nfrom pathlib import Path\nimport {module} as module\nfrom morph_tasks.verify import facts\n"
+        f"facts._TREE_AGE_S = 0.0\nplain = module.{name}\n"
+        f"def edited(*args, **more):\n    {edit}\n    return plain(*args, **more)\n"
+        f"module.{name} = edited\nfrom morph_tasks.cli.main import main\n"
+        "sys.exit(main(['verify', 'cart', '--json', '--wait', '9']))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=project.root, capture_output=True, text=True, timeout=120)
+    assert "Traceback" not in done.stderr
+    return json.loads(done.stdout)  # type: ignore[no-any-return]
+
+
+def test_an_edit_while_the_verdict_is_reached_is_not_stamped(project: Project) -> None:
+    _with(project, {"command": _counted()})
+    for where in ("morph_tasks.verify.conclude:roll_up", "morph_tasks.verify.conclude:make_stamp"):
+        assert _during(project, where, f"Path('README.md').write_text('{where}')")["ok"]
+        after = project.verify()
+        assert after["repeatOf"] is None and not _node(after)["reused"]
+
+
+def test_an_edit_of_the_configuration_under_a_settled_verify_is_seen(project: Project) -> None:
+    _with(project, {"command": "true"})
+    _settle(project)
+    shutil.rmtree(project.root / ".git/morph-spec/witness")
+    red = json.dumps({"project": {"tests": [{"id": "t", "command": "false"}]}})
+    edit = f"Path('.morph/config/config.json').write_text({red!r})"
+    assert _during(project, "morph_tasks.verify.engine:run_graph", edit)["ok"]
+    assert project.verify()["exit"] == 1
+
+
+def test_edits_between_nodes_never_end_in_a_stamp_for_other_content(project: Project) -> None:
+    project.write("a/x", "1")
+    project.write("b/x", "1")
+    node = {"id": "a", "command": "echo run >> .git/runs-of-a; test -s a/x", "inputs": ["a/**"]}
+    # The second node changes what the first was measured on, the third what it reads itself.
+    _with(
+        project, node, {"id": "b", "command": "echo 2 > a/x", "inputs": ["b/**"]},
+        {"id": "c", "command": "date +%N > b/x", "inputs": ["b/**"]},
+    )  # fmt: skip
+    document = project.verify()
+    assert document["exit"] == 1
+    reasons = {name: _node(document, f"tests/{name}")["reason"] for name in "abc"}
+    assert reasons == {"a": "inputs-changed", "b": "inputs-changed", "c": "inputs-changed"}
+    project.config(project={"tests": [{**node, "runner": "none"}]})
+    assert project.verify()["exit"] == 0
+    assert runs(project, "a") == 2
+
+
+@pytest.mark.parametrize("program", [("morph-spec", "verify", "cart"), ("doit", "-n", "2", "verify:cart")])
+def test_a_run_that_is_killed_outright_holds_nothing(project: Project, program: tuple[str, ...]) -> None:
+    project.write("dodo.py", "from morph_tasks.tasks import *\n")
+    _with(project, {"command": "test -e .git/go || { touch .git/started; sleep 30819; }"})
+    process = subprocess.Popen(program, cwd=project.root, stdout=subprocess.DEVNULL, start_new_session=True)
+    limit = time.monotonic() + 60
+    while not (project.root / ".git/started").exists():
+        assert process.poll() is None and time.monotonic() < limit
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    (project.root / ".git/go").touch()
+    document = project.verify("cart", "--wait", "30")
+    assert document["exit"] == 0
+    assert not _pids("sleep 30819")
+
+
+@pytest.mark.soak
+def test_thirty_runs_killed_at_random_moments(project: Project) -> None:
+    project.write("dodo.py", "from morph_tasks.tasks import *\n")
+    for name in "abc":
+        project.write(f"{name}/x", "1")
+    tests = [{"id": name, "command": f"sleep 30917 & cat {name}/x", "inputs": [f"{name}/**"]} for name in "abc"]
+    _with(project, *tests, build=[{"id": "b", "command": "mkdir -p out && cp a/x out/o", "outputs": ["out/o"]}])
+    project.write(".gitignore", "out/\n")
+    chosen = random.Random(7)
+    programs = [
+        ["morph-spec", "verify", "cart"], ["morph-spec", "verify", "cart", "-n", "4"], ["doit", "verify:cart"],
+        ["doit", "-n", "2", "verify:cart"], ["doit", "-n", "2", "-P", "thread", "verify:cart"],
+    ]  # fmt: skip
+    for turn in range(30):
+        project.write(f"{'abc'[turn % 3]}/x", f"{turn}\n")
+        process = subprocess.Popen(
+            chosen.choice(programs), cwd=project.root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(chosen.random() * 1.5)
+        process.kill()
+        process.wait()
+        for path in project.root.rglob("*.json"):
+            json.loads(path.read_text())
+        if turn % 5 == 4:
+            assert project.verify("cart", "--wait", "30")["exit"] == 0
+            assert not _pids("sleep 30917")
+            assert (project.root / "out/o").read_text() == (project.root / "a/x").read_text()
+
+
+# Places
+
+
+@pytest.mark.parametrize("name", [b"caf\xe9", b"new\nline", b'it\'s "quoted" `x` $HOME', b"-dash"])
+def test_a_repository_at_an_odd_place(tmp_path: Path, name: bytes) -> None:
+    project = Project(tmp_path / os.fsdecode(name))
+    project.root.mkdir()
+    project.git("init", "-q", "-b", "main")
+    (project.root / os.fsdecode(b"caf\xe8.py")).write_text("x = 1\n")
+    project.write("dodo.py", "from morph_tasks.tasks import *\n")
+    _with(project, {"command": "printf 'caf\\351'; test -s caf*.py"})
+    for _ in range(3):
+        document = project.verify()
+        assert document["exit"] == 0
+        assert not any("did not run" in line or "was not checked" in line for line in document["feedback"])
+    assert project.doit("verify:cart", "fresh=1").code == 0
+
+
+def test_state_that_is_not_what_it_should_be_is_said_in_words(project: Project) -> None:
+    _with(project, {"command": "true"})
+    state = project.root / ".git/morph-spec"
+    for name in ("verify.lock", "evidence", "cache", "live", "fingerprint", "witness", "config-record"):
+        project.verify()
+        place = state / name
+        shutil.rmtree(place) if place.is_dir() else place.unlink()
+        place.mkdir() if name in ("verify.lock", "config-record") else place.write_text("junk")
+        said = project.morph("verify", "cart", "--fresh", "--json")
+        assert said.json.get("code") in (None, "state-unwritable"), (name, said.json)
+        shutil.rmtree(place) if place.is_dir() else place.unlink()
+    assert project.verify()["exit"] == 0
