@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from morph_tasks.cli.again import typed
-from morph_tasks.cli.common import EPILOG_CODES, json_option, say, warn
+from morph_tasks.cli.common import EPILOG_CODES, feature_argument, json_option, say, warn
 from morph_tasks.features.shape import GATES, TRUSTS
 from morph_tasks.gates.approval import Approved, Consent
 from morph_tasks.gates.approval import approve as approve_gate
@@ -54,7 +54,7 @@ class TrueFalse(click.ParamType[bool]):
     "A pause that was ordered by hand stands until `gate-decision --pause false`.",
     epilog=f"Exit 1 when the gate pauses. {EPILOG_CODES} Example: morph-spec gate-check shop review --json",
 )
-@click.argument("feature")
+@feature_argument
 @gate_argument
 @click.option("--signals", type=Signals(), help="JSON with designSystemDivergence and standardsViolations.")
 @click.option("--trust", type=click.Choice(TRUSTS), help="Decide as if the project had this trust.")
@@ -73,7 +73,7 @@ def gate_check(feature: str, gate: str, signals: str | None, trust: str | None, 
     "does not lift what the facts say.",
     epilog=f'{EPILOG_CODES} Example: morph-spec gate-decision shop plan --pause true --reason "ask legal first"',
 )
-@click.argument("feature")
+@feature_argument
 @gate_argument
 @click.option("--pause", type=TrueFalse(), required=True, help="Whether the gate pauses.")
 @click.option("--reason", default="", help="Why.")
@@ -93,7 +93,7 @@ def gate_decision(feature: str, gate: str, pause: bool, reason: str, signals: st
     "and the gate must not pause. With --approver a person signs, also over a pause, and the reasons are kept.",
     epilog=f'{EPILOG_CODES} Example: morph-spec approve shop plan --approver "Ana Lima"',
 )
-@click.argument("feature")
+@feature_argument
 @gate_argument
 @click.option("--mode", type=click.Choice(["auto"]), help="Approve automatically (the default without --approver).")
 @click.option("--approver", help="Name of the person who signs.")
@@ -119,7 +119,7 @@ def approve(
     help="Take the approval of GATE of FEATURE back, the frozen plan with it.",
     epilog=f"{EPILOG_CODES} Example: morph-spec unapprove shop plan",
 )
-@click.argument("feature")
+@feature_argument
 @gate_argument
 @json_option
 def unapprove(feature: str, gate: str, as_json: bool) -> int:

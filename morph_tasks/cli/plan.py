@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from morph_tasks.cli.common import EPILOG_CODES, json_option, out, say, warn
+from morph_tasks.cli.common import EPILOG_CODES, feature_argument, json_option, out, say, warn
 from morph_tasks.plan.guide import as_written, help_text
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ at most 4, no file in common. A plan that is approved and has changed outside it
     epilog="\n\n".join((EPILOG_CODES, as_written("Example:\n  morph-spec plan-check cart-totals --json"))),
     short_help="Check a plan and write its checks.json.",
 )
-@click.argument("feature")
+@feature_argument
 @click.option(
     "--mermaid",
     "drawn",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from morph_tasks.cli.again import typed
-from morph_tasks.cli.common import EPILOG_CODES, json_option, say, warn
+from morph_tasks.cli.common import EPILOG_CODES, feature_argument, json_option, say, warn
 from morph_tasks.features.removal import Removed
 from morph_tasks.features.shape import WORK_TYPES
 from morph_tasks.repo.git import open_repo
@@ -17,7 +17,7 @@ from morph_tasks.repo.git import open_repo
     "final report of every slice. --design branches off to the design after the plan.",
     epilog=f"{EPILOG_CODES} Example: morph-spec advance cart-totals --design",
 )
-@click.argument("feature")
+@feature_argument
 @click.option("--design", is_flag=True, help="Take the branch over the uiux gate; starts the mockups.")
 @click.option("--approver", help="Name of the person who signs the gate.")
 @click.option("--force", is_flag=True, help="Leave implement without all reports, and pass over the order of gates.")
@@ -49,7 +49,7 @@ def advance(feature: str, design: bool, approver: str | None, force: bool, as_js
     "approved stays. Refused once the review is approved.",
     epilog=f"{EPILOG_CODES} Example: morph-spec retype cart-totals bug",
 )
-@click.argument("feature")
+@feature_argument
 @click.argument("work_type", metavar="TYPE", type=click.Choice(WORK_TYPES))
 @json_option
 def retype(feature: str, work_type: str, as_json: bool) -> int:
@@ -71,7 +71,7 @@ def retype(feature: str, work_type: str, as_json: bool) -> int:
     help="Move FEATURE to .morph/archive and commit the move, and nothing but the move. Its branch is not integrated.",
     epilog=f"{EPILOG_CODES} Example: morph-spec archive old-import",
 )
-@click.argument("feature")
+@feature_argument
 @json_option
 def archive(feature: str, as_json: bool) -> int:
     """Run `morph-spec archive`."""
@@ -86,7 +86,7 @@ def archive(feature: str, as_json: bool) -> int:
     "backups of the repository first. Its branch stays. Refused while a work tree works on it.",
     epilog=f"{EPILOG_CODES} Example: morph-spec delete dead-draft --archive",
 )
-@click.argument("feature")
+@feature_argument
 @click.option("--archive", "keep", is_flag=True, help="Archive it as abandoned instead.")
 @click.option("--force", is_flag=True, help="Also when a gate was approved.")
 @json_option
@@ -102,7 +102,7 @@ def delete(feature: str, keep: bool, force: bool, as_json: bool) -> int:
     help="Write the page with which the next session takes up FEATURE, in the work tree that owns it.",
     epilog=f"{EPILOG_CODES} Example: morph-spec handoff cart-totals",
 )
-@click.argument("feature")
+@feature_argument
 @click.option("--here", is_flag=True, help="Write it in this tree, whoever owns the feature.")
 @json_option
 def handoff(feature: str, here: bool, as_json: bool) -> int:
