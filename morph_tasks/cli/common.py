@@ -23,6 +23,25 @@ def json_option(command: Command) -> Command:
     )
 
 
+def wait_option(command: Command) -> Command:
+    """Give a command that changes features `--wait`: how long it waits for another one."""
+    return click.option(
+        "--wait",
+        type=click.FloatRange(min=0),
+        metavar="S",
+        expose_value=False,
+        callback=_set_wait,
+        help="Seconds to wait for another command that changes this tree.  [default: 10]",
+    )(command)
+
+
+def _set_wait(_: click.Context, __: click.Parameter, value: float | None) -> None:
+    if value is not None:
+        from morph_tasks.features.store import lock_wait
+
+        lock_wait.set(value)
+
+
 def feature_argument(command: Command) -> Command:
     """Give a command the feature it is about; shells complete the names of this tree."""
     return click.argument("feature", shell_complete=_feature_names)(command)

@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from morph_tasks.cli.common import EPILOG_CODES, json_option, out, say, warn
+from morph_tasks.cli.common import EPILOG_CODES, json_option, out, say, wait_option, warn
 from morph_tasks.features.listing import listing
 from morph_tasks.features.shape import WORK_TYPES
 
@@ -25,6 +25,7 @@ from morph_tasks.features.shape import WORK_TYPES
 @click.option("--request", default="", help="The words it was asked for with; they tell the type when they can.")
 @click.option("--name", default="", help="A name for people. Default: FEATURE.")
 @click.option("--no-checkout", is_flag=True, help="Make the branch and leave the checkout where it is.")
+@wait_option
 @json_option
 def create(
     feature: str, description: str, work_type: str | None, request: str, name: str, no_checkout: bool, as_json: bool

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from morph_tasks.cli.again import typed
-from morph_tasks.cli.common import EPILOG_CODES, feature_argument, json_option, say, warn
+from morph_tasks.cli.common import EPILOG_CODES, feature_argument, json_option, say, wait_option, warn
 from morph_tasks.features.shape import GATES, TRUSTS
 from morph_tasks.gates.approval import Approved, Consent
 from morph_tasks.gates.approval import approve as approve_gate
@@ -58,6 +58,7 @@ class TrueFalse(click.ParamType[bool]):
 @gate_argument
 @click.option("--signals", type=Signals(), help="JSON with designSystemDivergence and standardsViolations.")
 @click.option("--trust", type=click.Choice(TRUSTS), help="Decide as if the project had this trust.")
+@wait_option
 @json_option
 def gate_check(feature: str, gate: str, signals: str | None, trust: str | None, as_json: bool) -> int:
     """Run `morph-spec gate-check`."""
@@ -78,6 +79,7 @@ def gate_check(feature: str, gate: str, signals: str | None, trust: str | None, 
 @click.option("--pause", type=TrueFalse(), required=True, help="Whether the gate pauses.")
 @click.option("--reason", default="", help="Why.")
 @click.option("--signals", type=Signals(), help="JSON to keep with the decision.")
+@wait_option
 @json_option
 def gate_decision(feature: str, gate: str, pause: bool, reason: str, signals: str | None, as_json: bool) -> int:
     """Run `morph-spec gate-decision`."""
@@ -99,6 +101,7 @@ def gate_decision(feature: str, gate: str, pause: bool, reason: str, signals: st
 @click.option("--approver", help="Name of the person who signs.")
 @click.option("--force", is_flag=True, help="Pass over the order of the gates, and nothing else.")
 @click.option("--self-assessed", is_flag=True, help="Note that the review was done by whoever wrote the code.")
+@wait_option
 @json_option
 def approve(
     feature: str, gate: str, mode: str | None, approver: str | None, force: bool, self_assessed: bool, as_json: bool
@@ -121,6 +124,7 @@ def approve(
 )
 @feature_argument
 @gate_argument
+@wait_option
 @json_option
 def unapprove(feature: str, gate: str, as_json: bool) -> int:
     """Run `morph-spec unapprove`."""

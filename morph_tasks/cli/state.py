@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from morph_tasks.cli.again import typed
-from morph_tasks.cli.common import EPILOG_CODES, feature_argument, json_option, say, warn
+from morph_tasks.cli.common import EPILOG_CODES, feature_argument, json_option, say, wait_option, warn
 from morph_tasks.features.removal import Removed
 from morph_tasks.features.shape import WORK_TYPES
 from morph_tasks.repo.git import open_repo
@@ -21,6 +21,7 @@ from morph_tasks.repo.git import open_repo
 @click.option("--design", is_flag=True, help="Take the branch over the uiux gate; starts the mockups.")
 @click.option("--approver", help="Name of the person who signs the gate.")
 @click.option("--force", is_flag=True, help="Leave implement without all reports, and pass over the order of gates.")
+@wait_option
 @json_option
 def advance(feature: str, design: bool, approver: str | None, force: bool, as_json: bool) -> int:
     """Run `morph-spec advance`."""
@@ -51,6 +52,7 @@ def advance(feature: str, design: bool, approver: str | None, force: bool, as_js
 )
 @feature_argument
 @click.argument("work_type", metavar="TYPE", type=click.Choice(WORK_TYPES))
+@wait_option
 @json_option
 def retype(feature: str, work_type: str, as_json: bool) -> int:
     """Run `morph-spec retype`."""
@@ -72,6 +74,7 @@ def retype(feature: str, work_type: str, as_json: bool) -> int:
     epilog=f"{EPILOG_CODES} Example: morph-spec archive old-import",
 )
 @feature_argument
+@wait_option
 @json_option
 def archive(feature: str, as_json: bool) -> int:
     """Run `morph-spec archive`."""
@@ -89,6 +92,7 @@ def archive(feature: str, as_json: bool) -> int:
 @feature_argument
 @click.option("--archive", "keep", is_flag=True, help="Archive it as abandoned instead.")
 @click.option("--force", is_flag=True, help="Also when a gate was approved.")
+@wait_option
 @json_option
 def delete(feature: str, keep: bool, force: bool, as_json: bool) -> int:
     """Run `morph-spec delete`."""
@@ -104,6 +108,7 @@ def delete(feature: str, keep: bool, force: bool, as_json: bool) -> int:
 )
 @feature_argument
 @click.option("--here", is_flag=True, help="Write it in this tree, whoever owns the feature.")
+@wait_option
 @json_option
 def handoff(feature: str, here: bool, as_json: bool) -> int:
     """Run `morph-spec handoff`."""

@@ -6,6 +6,7 @@ import copy
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +25,9 @@ FEATURES = ".morph/features"
 ARCHIVE = ".morph/archive"
 INDEX = ".morph/state.json"
 UNBORN, DEAD = ".unborn-", ".dead-"  # folders of features that are not there yet, or no longer
-_LOCK_WAIT_S = 10.0
+LOCK_WAIT_S = 10.0
+# Seconds that a command waits for another one that changes this tree's features; `--wait` sets it.
+lock_wait: ContextVar[float] = ContextVar("lock_wait", default=LOCK_WAIT_S)
 
 
 def feature_dir(root: Path, slug: str) -> Path:
@@ -117,9 +120,10 @@ def sweep_leftovers(root: Path) -> None:
 
 
 @contextmanager
-def state_lock(root: Path, *, wait_s: float = _LOCK_WAIT_S) -> Iterator[None]:
+def state_lock(root: Path, *, wait_s: float | None = None) -> Iterator[None]:
     """Hold the lock on the features of one tree; raises Refusal `busy` (exit 3). Not reentrant."""
-    with locked(_lock_file(root), wait_s=wait_s, what="the state of this tree"):
+    patience = lock_wait.get() if wait_s is None else wait_s
+    with locked(_lock_file(root), wait_s=patience, what="the state of this tree"):
         yield
 
 

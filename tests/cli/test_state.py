@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from morph_tasks.cli.main import main
+from morph_tasks.features.store import state_lock
 from morph_tasks.proc import run
 
 
@@ -79,3 +80,14 @@ def test_handoff(capsys: pytest.CaptureFixture[str], project: Path) -> None:
     assert code == 0 and Path(payload["path"]) == project / ".morph/features/shop/handoff.md"
     assert main(["handoff", "shop"]) == 0
     assert "next: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [["retype", "shop", "bug"], ["unapprove", "shop", "plan"], ["archive", "shop"]])
+def test_a_command_waits_as_long_as_it_is_told(
+    project: Path, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = (project / ".morph/features/shop/feature.json").read_bytes()
+    with state_lock(project):
+        code, refusal, _ = answer(capsys, *words, "--wait", "0")
+    assert (code, refusal["code"]) == (3, "busy")
+    assert (project / ".morph/features/shop/feature.json").read_bytes() == before

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +111,7 @@ def test_mutators_of_one_tree_wait_for_each_other(repo: Repo) -> None:
 
 def test_a_lock_that_is_not_freed_is_busy(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     put(repo.root, "shop")
-    monkeypatch.setattr(store, "_LOCK_WAIT_S", 0.01)
+    monkeypatch.setattr(store, "lock_wait", ContextVar("lock_wait", default=0.01))
     with state_lock(repo.root):
         code = (
             "import sys; from pathlib import Path; from morph_tasks.features.store import state_lock\n"
