@@ -103,6 +103,12 @@ class Observer:
         manifest["ignored"] = self._ignored_files(node)
         return Facts(manifest, key_of(manifest), tree)
 
+    def reads_nothing(self, facts: Facts) -> bool:
+        """Tell whether no file of the tree belongs to the inputs of a node."""
+        from morph_tasks.repo.sums import shown
+
+        return facts.manifest["inputs"]["digest"] == shown(0) and not facts.manifest["ignored"]
+
     def output_digest(self, node: Node, status: str, manifest: Manifest) -> str:
         """Return what a finished build hands to the nodes behind it.
 

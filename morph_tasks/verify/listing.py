@@ -33,6 +33,23 @@ def files_beside(root: Path, globs: Sequence[str]) -> list[str]:
     return sorted(path for path in found if not _is_byproduct(path))
 
 
+def tracked(root: Path, globs: Sequence[str]) -> list[str]:
+    """Return the files that git tracks and globs match; raises Refusal `git-failed`."""
+    from morph_tasks.errors import Refusal
+    from morph_tasks.repo.git import clean_env
+    from morph_tasks.repo.globs import compile_globs
+    from morph_tasks.repo.spawn import ChildError, stream
+
+    specs = [f":(top,glob){glob}" if "{" not in glob else f":(top,literal){fixed_part(glob)}" for glob in globs]
+    argv = ["git", "-C", str(root), "ls-files", "-z", "--", *specs]
+    try:
+        listed = b"".join(stream(argv, clean_env())).split(b"\0")
+    except (ChildError, OSError) as error:
+        raise Refusal("git-failed", f"git could not list the files of {root}: {error}") from None
+    matches = compile_globs(globs)
+    return sorted(os.fsdecode(path) for path in listed if path and matches(path))
+
+
 def fixed_part(glob: str) -> str:
     """Return the leading folders of a glob that hold no wildcard; the whole of it when there is none."""
     parts = glob.removeprefix("./").rstrip("/").split("/")

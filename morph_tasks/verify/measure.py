@@ -131,6 +131,9 @@ def _measure_now(run: Run, node: Node, facts: Facts) -> Record:
     name = run.store.new_name(node.ref, facts.key)
     recorded = snapshots.keep(run.repo.store, facts.tree)
     result = checked or _tried(run, node, Path(f"{name}.log"), started)
+    if node.inputs is not None and run.observer.reads_nothing(facts):
+        said = "its `inputs` match no file: no edit will ever make it run again"
+        result = {**result, "warnings": [*result["warnings"], said]}
     run.observer.forget()
     after = run.facts(node)
     # A node may install packages or tools for itself: then the next verify has another key and measures again.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
 from morph_tasks.repo.files import confined
+from morph_tasks.verify.probe import ask
 
 if TYPE_CHECKING:
     from morph_tasks.model.load import Config
@@ -169,7 +170,7 @@ def _checked(root: Path, nodes: list[Node]) -> list[Node]:
         if node.declared and ids.count(node.id) > 1:
             problem = f"id {node.id!r} is declared {ids.count(node.id)} times"
         elif node.runs:
-            problem = _cwd_problem(root, node.cwd) or _glob_problem(node)
+            problem = _cwd_problem(root, node.cwd) or _glob_problem(node) or _report_problem(root, node)
         checked.append(replace(node, invalid=problem, reason=node.reason or "invalid-test-node") if problem else node)
     return checked
 
@@ -179,7 +180,7 @@ def _cwd_problem(root: Path, cwd: str) -> str | None:
         folder = confined(root, cwd)
     except (Refusal, ValueError):
         return f"cwd {cwd!r} leads outside the tree"
-    return None if folder.is_dir() else f"cwd {cwd!r} is not a folder of the tree"
+    return None if ask("folder", str(folder)) else f"cwd {cwd!r} is not a folder of the tree"
 
 
 def _glob_problem(node: Node) -> str | None:
@@ -196,6 +197,14 @@ def _glob_problem(node: Node) -> str | None:
             except Refusal as refusal:
                 return f"`{option}` names {glob!r}: {refusal.what}"
     return None
+
+
+def _report_problem(root: Path, node: Node) -> str | None:
+    """Return which source file a node takes for a report: reports are no input, so its edits would go unnoticed."""
+    from morph_tasks.verify.listing import tracked
+
+    found = tracked(root, node.junit) if node.declared and node.junit else []
+    return f"`junit` names {found[0]}, which git tracks: it is no report of a run; narrow the glob" if found else None
 
 
 def _without_circles(builds: list[Node]) -> list[Node]:

@@ -5,6 +5,7 @@ the no-op asks these questions before anything else is loaded.
 """
 
 import os
+import time
 
 # A file touched this close to the question may change once more without its times telling, in nanoseconds.
 RACY_NS = 50_000_000
@@ -48,7 +49,12 @@ def link(path: str) -> str:
         return ""
 
 
-_KINDS = {"file": signature, "which": which, "env": variable, "link": link}
+def folder(path: str) -> str:
+    """Return where a folder really is; "" when there is none. What is in it does not matter."""
+    return os.path.realpath(path) if os.path.isdir(path) else ""
+
+
+_KINDS = {"file": signature, "which": which, "env": variable, "link": link, "folder": folder}
 
 
 def ask(kind: str, subject: str) -> str:
@@ -57,8 +63,14 @@ def ask(kind: str, subject: str) -> str:
     # Values of variables are secrets as often as not.
     kept = _hidden(answer) if kind == "env" else answer
     # Two answers in one run: nobody knows which of them it went by, and no later question is answered like this.
-    _answers[kind, subject] = kept if _answers.get((kind, subject), kept) == kept else UNSETTLED
+    settled = _answers.get((kind, subject), kept) == kept and not (kind == "file" and _racy(kept))
+    _answers[kind, subject] = kept if settled else UNSETTLED
     return answer
+
+
+def _racy(sign: str) -> bool:
+    """Tell whether a file was touched just now, and so may change once more without a trace."""
+    return bool(sign) and time.time_ns() - int(sign.rpartition(":")[2]) < RACY_NS
 
 
 def same(kind: str, subject: str, answer: str) -> bool:

@@ -105,6 +105,8 @@ class Tools:
     def find(self, name: str) -> str:
         """Return where a program lies, shims followed, links not; "" when there is none."""
         if "/" in name:
+            if name.startswith("~"):
+                ask("env", "HOME")
             path = str(self._cwd / os.path.expanduser(name))
             return path if ask("file", path) else ""
         found = ask("which", name)
@@ -157,12 +159,20 @@ def _chosen(cwd: Path, file_name: str, last: str, variable: str) -> list[str]:
     if value:
         return [value[1:].replace(":", "\n")]
     for folder in (cwd, *cwd.parents):
-        path = folder / file_name
-        if ask("file", str(path)):
-            return path.read_text("utf-8", "replace").splitlines()
-    if last and ask("file", last):
-        return Path(last).read_text("utf-8", "replace").splitlines()
-    return []
+        lines = _lines(folder / file_name)
+        if lines is not None:
+            return lines
+    return _lines(Path(last)) or []
+
+
+def _lines(path: Path) -> list[str] | None:
+    """Return the lines of a file; None when there is none."""
+    if not ask("file", str(path)):
+        return None
+    try:
+        return path.read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return None
 
 
 def _pyenv(home: str, name: str, cwd: Path) -> str:
@@ -170,13 +180,14 @@ def _pyenv(home: str, name: str, cwd: Path) -> str:
         return ""
     for version in _chosen(cwd, ".python-version", f"{home}/version", "PYENV_VERSION"):
         for folder in (version.strip(), *_newest(f"{home}/versions", version.strip())):
-            if folder and os.path.exists(f"{home}/versions/{folder}/bin/{name}"):
+            if folder and ask("file", f"{home}/versions/{folder}/bin/{name}"):
                 return f"{home}/versions/{folder}/bin/{name}"
     return ""
 
 
 def _newest(folder: str, prefix: str) -> list[str]:
     """Return the versions that a short one such as `3.11` may mean, newest first."""
+    ask("file", folder)
     try:
         names = [name for name in os.listdir(folder) if name.startswith(prefix + ".")]
     except OSError:
@@ -187,11 +198,11 @@ def _newest(folder: str, prefix: str) -> list[str]:
 
 
 def _asdf(home: str, name: str, cwd: Path) -> str:
-    return _installs(home, name, _chosen(cwd, ".tool-versions", str(Path.home() / ".tool-versions"), ""))
+    return _installs(home, name, _chosen(cwd, ".tool-versions", _at_home(".tool-versions"), ""))
 
 
 def _mise(home: str, name: str, cwd: Path) -> str:
-    return _installs(home, name, _chosen(cwd, ".mise.toml", str(Path.home() / ".tool-versions"), ""))
+    return _installs(home, name, _chosen(cwd, ".mise.toml", _at_home(".tool-versions"), ""))
 
 
 def _installs(home: str, name: str, lines: list[str]) -> str:
@@ -199,9 +210,14 @@ def _installs(home: str, name: str, lines: list[str]) -> str:
         words = line.replace("=", " ").replace('"', " ").split()
         for version in words[1:]:
             path = f"{home}/installs/{words[0]}/{version}/bin/{name}"
-            if os.path.exists(path):
+            if ask("file", path):
                 return path
     return ""
+
+
+def _at_home(name: str) -> str:
+    ask("env", "HOME")
+    return os.path.expanduser(f"~/{name}")
 
 
 def _volta(home: str, name: str, cwd: Path) -> str:
@@ -209,13 +225,13 @@ def _volta(home: str, name: str, cwd: Path) -> str:
 
     for folder in (cwd, *cwd.parents):
         try:
-            pinned = json.loads((folder / "package.json").read_text("utf-8"))["volta"]["node"]
-        except (OSError, ValueError, KeyError, TypeError):
+            pinned = json.loads("\n".join(_lines(folder / "package.json") or ()))["volta"]["node"]
+        except (ValueError, KeyError, TypeError):
             continue
         return f"{home}/tools/image/node/{pinned}/bin/{name}"
     try:
-        default = json.loads(Path(f"{home}/tools/user/platform.json").read_text("utf-8"))["node"]["runtime"]
-    except (OSError, ValueError, KeyError, TypeError):
+        default = json.loads("\n".join(_lines(Path(f"{home}/tools/user/platform.json")) or ()))["node"]["runtime"]
+    except (ValueError, KeyError, TypeError):
         return ""
     return f"{home}/tools/image/node/{default}/bin/{name}"
 

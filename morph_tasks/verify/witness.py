@@ -67,17 +67,11 @@ def _holds(kept: dict, root: str, git_dir: str) -> bool:  # type: ignore[type-ar
 def write(root: str, git_dir: str, feature: str, kept: dict) -> None:  # type: ignore[type-arg]
     """Keep a witness; one that cannot be kept only costs time.
 
-    `kept` holds `answers`, `sum`, `excluded`, `json`, `text`, `event`. A file that was touched just now may change
-    once more without a trace: then there is no witness this time.
+    `kept` holds `answers`, `sum`, `excluded`, `json`, `text`, `event`. Without an answer that can be relied on, such
+    as that of a file that was touched just now, there is no witness this time.
     """
-    import time
-
-    now = time.time_ns()
-    for (kind, _), answer in kept["answers"].items():
-        if answer == probe.UNSETTLED or (
-            kind == "file" and answer and now - int(answer.rsplit(":", 1)[1]) < probe.RACY_NS
-        ):
-            return
+    if probe.UNSETTLED in kept["answers"].values():
+        return
     body = marshal.dumps({**kept, "root": root, "feature": feature, "of": _identity()})
     folder = f"{git_dir}/morph-spec/witness"
     path = f"{folder}/{_file_name(feature)}"

@@ -83,6 +83,24 @@ def test_a_glob_that_leads_nowhere_makes_its_node_invalid(project: Project) -> N
     assert _node({"runs": runs}, "tests/good")["status"] == "pass"
 
 
+def test_a_source_file_is_never_taken_for_a_report(project: Project) -> None:
+    project.write("pom.xml", "<project/>")
+    globs = ["**/*.xml", "{pom,report}.xml", "*.xml", "out/**/*.xml", "reports/"]
+    tests = [{"id": f"t{place}", "command": "test -s pom.xml", "junit": glob} for place, glob in enumerate(globs)]
+    _with(project, *tests)
+    runs = {entry["id"]: entry["reason"] for entry in project.verify()["runs"] if entry["id"].startswith("tests")}
+    assert list(runs.values()) == ["invalid-test-node"] * 3 + [None] * 2
+
+
+def test_inputs_that_match_nothing_are_warned_of_whenever_they_count(project: Project) -> None:
+    project.write(".gitignore", "ign/\n")
+    project.write("ign/x", "1")
+    _with(project, {"command": "true", "inputs": ["scr/**"]}, {"id": "fine", "command": "true", "inputs": ["ign/**"]})
+    for _ in range(2):
+        said = [line for line in project.verify()["feedback"] if "match no file" in line]
+        assert len(said) == 1 and said[0].startswith("[tests/t] ")
+
+
 def test_builds_in_a_circle_are_red_and_the_rest_is_measured(project: Project) -> None:
     builds = [{"id": "a", "needs": ["c"]}, {"id": "b", "needs": ["a"]}, {"id": "c", "needs": ["b"]}, {"id": "free"}]
     _with(project, {"command": "true"}, build=[{**build, "command": "true"} for build in builds])
@@ -281,11 +299,16 @@ def settled(project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
             path.chmod(0o755)
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/tool").symlink_to(tmp_path / "one/tool")
-    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    for place in ("shims", "versions/3.11.1/bin"):
+        (tmp_path / "pyenv" / place).mkdir(parents=True)
+        shutil.copy(tmp_path / "one/tool", tmp_path / "pyenv" / place / "shimmed")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{tmp_path / 'pyenv/shims'}:{os.environ['PATH']}")
     monkeypatch.setenv("HOME", str(tmp_path / "one/home"))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(Path(os.environ["XDG_CONFIG_HOME"]).parent / ".gitconfig"))
     monkeypatch.setenv("SETTING", "1")
-    project.write(".gitignore", "*.ign\nout/\n.venv/\nnode_modules/\n.env\nbox/\n")
+    project.write(".gitignore", "*.ign\nout/\n.venv/\nnode_modules/\n.env\nbox/\nempty/\n")
+    project.write(".python-version", "3.11\n")
+    (project.root / "empty").mkdir()
     for name in ("src/a.py", "src/b.txt", "data/x.ign", "box/y", ".env", "package.json", "requirements.txt"):
         project.write(name, "{}")
     site = project.root / ".venv/lib/python3.11/site-packages"
@@ -299,10 +322,11 @@ def settled(project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
         project,
         {"id": "whole", "command": "true", "env": ["SETTING"]},
         {"id": "tools", "command": "tool; ~/bin/mine"},
+        {"id": "shim", "command": "shimmed"},
         {"id": "python", "command": ".venv/bin/python -c 1"},
         {"id": "system", "command": "/usr/bin/python3 -c 1"},
         {"id": "some", "command": "true", "inputs": ["src/**", ".env", "box/**", "data/*.ign"]},
-        {"id": "folder", "command": "true", "cwd": "box"},
+        {"id": "folder", "command": "true", "cwd": "empty"},
     )
     _edit(_config(project.root), lambda data: data["project"].update(build=[build]))
     project.commit("all kinds of things")
@@ -391,7 +415,13 @@ _CHANGES: dict[str, tuple[Callable[[Path], Any], set[str] | None]] = {
     "an output edited": (lambda root: (root / "out/o.txt").write_text("[]"), {"made"}),
     "an output added": (lambda root: (root / "out/p.txt").write_text("[]"), {"made", "whole"}),
     "outputs removed": (lambda root: shutil.rmtree(root / "out"), {"made"}),
-    "the folder of a node removed": (lambda root: shutil.rmtree(root / "box"), None),
+    "the folder of a node removed": (lambda root: (root / "empty").rmdir(), None),
+    "the folder of a node replaced": (lambda root: ((root / "empty").rmdir(), (root / "empty").symlink_to("/")), None),
+    "a newer version behind a shim": (
+        lambda root: shutil.copytree(root.parent / "pyenv/versions/3.11.1", root.parent / "pyenv/versions/3.11.2")
+        and (root.parent / "pyenv/versions/3.11.2/bin/shimmed").write_text("#!/bin/sh\n"),
+        {"shim"},
+    ),
     "a tool behind a link": (
         lambda root: _relink(root.parent / "bin/tool", root.parent / "two/tool"),
         {"tools"},
@@ -446,7 +476,8 @@ _CHANGES: dict[str, tuple[Callable[[Path], Any], set[str] | None]] = {
 }  # fmt: skip
 _QUIET = {"nothing", "a touch", "staged", "an ignored file nobody names"}
 _MENDED = {
-    "the folder of a node removed": lambda root: (root / "box").mkdir(),
+    "the folder of a node removed": lambda root: (root / "empty").mkdir(),
+    "the folder of a node replaced": lambda root: ((root / "empty").unlink(), (root / "empty").mkdir()),
     "a tool behind a link": lambda root: _relink(root.parent / "bin/tool", root.parent / "one/tool"),
     "a tool removed": lambda root: (root.parent / "bin/tool").symlink_to(root.parent / "one/tool"),
     "a configuration that is broken": lambda root: _git(root, "checkout", "-q", "HEAD", "--", ".morph/config"),

@@ -75,7 +75,7 @@ def _refs(repo: Repo, names: tuple[str, ...]) -> list[str]:
     """Ask for the state of every file that decides the base, so that a later no-op notices a change."""
     common = repo.common_dir
     paths = [repo.git_dir / "HEAD", *(common / name for name in ("packed-refs", "shallow", "reftable/tables.list"))]
-    paths.append(common / "refs/remotes/origin/HEAD")
+    paths += [common / "refs/remotes/origin/HEAD", common / "refs/heads"]
     branch = _branch(repo)
     for name in (*names, *([branch] if branch else [])):
         paths += [common / "refs/remotes/origin" / name, common / "refs/heads" / name]
