@@ -34,6 +34,7 @@ def read_result(
         result = _by_output(root, base, node, log, ended, started_ns)
     if ended.timed_out:
         result |= {"status": "fail", "reason": "timeout", "message": _timeout(result, ceiling_ms, chained)}
+    result.pop("finished", None)
     return result
 
 
@@ -77,6 +78,8 @@ def _by_output(
         "warnings": [*base["warnings"], *reading.warnings],
         "reason": None,
         "message": reading.message,
+        # Each summary is a run of the chain that came to its end.
+        "finished": int(reading.extra.get("projects") or 0),
     }
     if ended.exit_code in _ENDINGS and reading.counts is None:
         code, message = _ending(ended.exit_code)
@@ -138,6 +141,6 @@ def _ending(code: int | None) -> tuple[str, str]:
 def _timeout(result: dict[str, Any], ceiling_ms: int, chained: int) -> str:
     counts = result.get("counts") or {}
     failed = counts.get("failed", 0) + counts.get("errors", 0)
-    at = min(chained, 1 + int(counts.get("runs", 0)))
+    at = min(chained, 1 + int(result.get("finished", 0)))
     said = "no test failed" if not failed else f"{failed} failed before"
     return f"timeout after {ceiling_ms} ms in run {at} of {chained} — {said}"
