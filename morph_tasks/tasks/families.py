@@ -13,7 +13,7 @@ from morph_tasks.tasks import services
 from morph_tasks.tasks.graph import feature_graph
 from morph_tasks.tasks.names import task_name
 from morph_tasks.verify.request import Request, from_variables
-from morph_tasks.verify.run import Run, adopt, new_run_id
+from morph_tasks.verify.run import Run, adopt, check_filter, new_run_id
 
 FAMILIES = {
     "verify": "measure and judge a feature, stamp the proof: doit verify:<feature>",
@@ -47,6 +47,7 @@ def _of_feature(feature: str) -> Iterator[Any]:
     root = str(Path.cwd())
     try:
         run = _run(feature)
+        check_filter(run)
         tasks = list(feature_graph(run))
     except Refusal as refusal:
         # A creator that raises would break `doit list`: the refusal is what the task does.

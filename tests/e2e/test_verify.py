@@ -90,6 +90,9 @@ def test_doit_lists_families_and_refuses_their_bare_names(two_suites: Project) -
     assert (runs(two_suites, "a"), runs(two_suites, "b")) == (1, 0)
     odd = two_suites.doit("verify:cart", "colour=red")
     assert odd.code != 0 and "unknown-option" in odd.out + odd.err
+    nothing = two_suites.doit("verify:cart", "filter=zzz")
+    assert nothing.code != 0 and "filter-matches-nothing" in nothing.out + nothing.err
+    assert "GREEN" not in nothing.out
     chosen = two_suites.doit("verify:cart", "filter=b")
     assert chosen.code == 0, chosen.out + chosen.err
     assert (runs(two_suites, "a"), runs(two_suites, "b")) == (1, 1)
