@@ -48,6 +48,8 @@ def _conclude(run: Run, started_ns: int, tree: TreeState) -> report.Result:
     document = report.payload(run, verdict, stamp, persisted=reason is None, reason=reason, repeat=_repeat(old, stamp))
     if run.request.record_baseline:
         document["baseline"] = {"recorded": recorded, "refused": refused}
+    if refused:
+        document |= {"ok": False, "code": "baseline-refused", "message": refused}
     report.append_event(run, document)
     run.observer.save()
     lines = tuple(report.lines(verdict, document, settled=held))

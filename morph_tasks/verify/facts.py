@@ -224,7 +224,7 @@ class Observer:
 
     def _told_ignored(self, paths: list[str]) -> frozenset[str]:
         told = self._repo.git("check-ignore", "-z", "--stdin", ok=(0, 1), stdin=os.fsencode("\0".join(paths)))
-        return frozenset(os.fsdecode(told).split("\0"))
+        return frozenset(os.fsdecode(told).split("\0")) - {""}
 
     def _one_ignored(self, path: str) -> frozenset[str]:
         try:

@@ -125,8 +125,11 @@ class Run:
 
 
 def check_filter(run: Run) -> None:
-    """Refuse a `--filter` that matches no node, before anything is measured (exit 2)."""
+    """Refuse a `--filter` that matches no node or is given in vain, before anything is measured (exit 2)."""
     tests = [node for node in run.nodes if node.family == "tests"]
+    if run.request.filter and run.request.skip_tests:
+        what = "--filter chooses test nodes and --skip-tests leaves them all out"
+        raise Refusal("options-exclude", what, fix="give one of the two", exit_code=2)
     if run.request.filter and not any(run.request.chooses(node) for node in tests):
         raise Refusal(
             "filter-matches-nothing",

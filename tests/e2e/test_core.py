@@ -212,3 +212,30 @@ def test_a_checked_plan_of_a_dotnet_project_keeps_build_folders_out_of_git(proje
     assert (said.code, said.json["gitignore"]) == (0, ["bin/", "obj/"]), said.out
     assert "gitignore" not in project.morph("plan-check", "cart", "--json").json
     assert (project.root / ".gitignore").read_text() == "__pycache__/\nbin/\nobj/\n"
+
+
+def test_what_excludes_each_other_is_usage_and_a_refused_baseline_is_not_ok(two_suites: Project) -> None:
+    said = two_suites.morph("verify", "cart", "--filter", "a", "--skip-tests", "--json")
+    assert (said.code, said.json["code"]) == (2, "options-exclude")
+    refused = two_suites.morph("verify", "cart", "--record-baseline", "--json")
+    assert (refused.code, refused.json["ok"], refused.json["code"]) == (1, False, "baseline-refused")
+
+
+def test_a_glob_over_everything_does_not_reach_what_git_ignores(python_project: Project) -> None:
+    python_project.write(".gitignore", "made/\n*.local.py\n")
+    python_project.write("made/gen.py", "x = 1\n")
+    python_project.write("cart/total.py", "def total(prices):\n    return sum(prices)\n")
+    python_project.config(
+        project={
+            "build": [{"id": "all", "command": "true", "inputs": ["**/*.py", "made/other.txt"]}],
+            "tests": [{"id": "t", "command": "true", "runner": "none", "inputs": ["cart/**"]}],
+        }
+    )
+    python_project.commit()
+    assert python_project.morph("create", "cart", "--type", "feature", "--description", "x").code == 0
+    assert python_project.verify()["exit"] == 0
+    python_project.write("made/gen.py", "x = 2\n")
+    assert "would run" not in python_project.morph("explain", "cart").out
+    python_project.write("cart/total.py", "def total(prices):\n    return sum(prices) + 0\n")
+    told = python_project.morph("explain", "cart").out
+    assert "file cart/total.py changed" in told and "ignored file" not in told
