@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-from morph_tasks.cli.common import EPILOG_CODES, out
+from morph_tasks.cli.common import EPILOG_CODES, json_option, say
 from morph_tasks.errors import Refusal
 
 VARIABLE = "_MORPH_SPEC_COMPLETE"
@@ -18,7 +18,8 @@ SHELLS = ("bash", "zsh", "fish")
     epilog=f'{EPILOG_CODES} Example: eval "$(morph-spec completion bash)"',
 )
 @click.argument("shell", type=click.Choice(SHELLS))
-def completion(shell: str) -> int:
+@json_option
+def completion(shell: str, as_json: bool) -> int:
     from morph_tasks.cli.main import cli
 
     found = get_completion_class(shell)
@@ -26,7 +27,8 @@ def completion(shell: str) -> int:
         raise Refusal(
             "unknown-shell", f"there is no completion for {shell}", fix=f"one of {', '.join(SHELLS)}", exit_code=2
         )
-    out(found(cli, {}, "morph-spec", VARIABLE).source())
+    script = found(cli, {}, "morph-spec", VARIABLE).source()
+    say({"ok": True, "shell": shell, "script": script}, script, as_json)
     return 0
 
 

@@ -126,7 +126,11 @@ def explain(feature: str, as_json: bool, **values: Any) -> int:
     run = Run(repo, feature, _request(values), new_run_id(), quiet=True)
     check_filter(run)
     found = ask(run)
-    say({"feature": feature, "nodes": [item.as_json() for item in found]}, "\n".join(explanation_lines(found)), as_json)
+    say(
+        {"ok": True, "feature": feature, "nodes": [item.as_json() for item in found]},
+        "\n".join(explanation_lines(found)),
+        as_json,
+    )
     return 0
 
 
@@ -147,7 +151,11 @@ def why_failed(feature: str, as_json: bool) -> int:
     repo = open_repo()
     read_feature(repo.root, feature)
     found = ask(Run(repo, feature, Request(), new_run_id(), quiet=True))
-    say({"feature": feature, "nodes": [item.as_json() for item in found]}, "\n".join(text_lines(found)), as_json)
+    say(
+        {"ok": True, "feature": feature, "nodes": [item.as_json() for item in found]},
+        "\n".join(text_lines(found)),
+        as_json,
+    )
     return 0
 
 

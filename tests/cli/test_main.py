@@ -27,7 +27,7 @@ def test_every_command_helps_with_exit_codes_and_an_example(name: str) -> None:
         text = leaf.get_help(click.Context(leaf, info_name=name, parent=context))
         assert "Exit codes" in text and "Example" in text and "morph-spec" in text
         options = {option for param in leaf.params for option in param.opts}
-        assert "--json" in options or name == "completion"
+        assert "--json" in options
 
 
 @pytest.mark.parametrize(
