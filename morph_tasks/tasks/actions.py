@@ -51,10 +51,6 @@ def guarded(action: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(action)
     def run(*args: Any) -> Any:
-        from morph_tasks.machine.signals import watch_parent
-
-        # A worker of `doit -n` that outlives a killed doit would wait for its next task for ever, lock in hand.
-        watch_parent()
         try:
             return action(*args)
         except Refusal as refusal:

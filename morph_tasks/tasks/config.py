@@ -28,3 +28,19 @@ def merge_into_doit() -> None:
 
     NamespaceTaskLoader.load_doit_config = load
     NamespaceTaskLoader.morph_spec = True
+    _watch_workers()
+
+
+def _watch_workers() -> None:
+    """Let a worker of `doit -n` end with a doit that was killed outright: it would wait for a task for ever."""
+    from doit.runner import MRunner
+
+    plain = MRunner.execute_task_subprocess
+
+    def watched(runner: Any, *args: Any) -> None:
+        from morph_tasks.machine.signals import watch_parent
+
+        watch_parent()
+        plain(runner, *args)
+
+    MRunner.execute_task_subprocess = watched

@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.conftest import Project, runs
@@ -251,6 +252,16 @@ def test_what_a_node_leaves_running_is_named_as_what_it_is(project: Project) -> 
     )
     assert "[tests/t] warning: left running and ended by us: " in warnings and "and 2 more" in warnings
     assert not _pids("sleep 30713")
+
+
+def _inside(folder: Path) -> list[str]:
+    """Return the commands of the processes whose folder is this one."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.cwd() == str(folder):
+                found.append(" ".join(process.cmdline()))
+    return found
 
 
 def _pids(args: str) -> list[int]:
@@ -574,7 +585,7 @@ def test_edits_between_nodes_never_end_in_a_stamp_for_other_content(project: Pro
     assert runs(project, "a") == 2
 
 
-@pytest.mark.parametrize("program", [("morph-spec", "verify", "cart"), ("doit", "-n", "2", "verify:cart")])
+@pytest.mark.parametrize("program", [("morph-spec", "verify", "cart"), ("doit", "-n", "4", "verify:cart")])
 def test_a_run_that_is_killed_outright_holds_nothing(project: Project, program: tuple[str, ...]) -> None:
     project.write("dodo.py", "from morph_tasks.tasks import *\n")
     _with(project, {"command": "test -e .git/go || { touch .git/started; sleep 30819; }"})
@@ -589,6 +600,10 @@ def test_a_run_that_is_killed_outright_holds_nothing(project: Project, program: 
     document = project.verify("cart", "--wait", "30")
     assert document["exit"] == 0
     assert not _pids("sleep 30819")
+    limit = time.monotonic() + 30
+    while found := _inside(project.root):
+        assert time.monotonic() < limit, found
+        time.sleep(0.05)
 
 
 @pytest.mark.soak
