@@ -32,9 +32,11 @@ _TREE_AGE_S = 2.0
 # What changes the tests a runner chooses or the flags it runs with, without a trace in the command.
 _NODE_ENV = ("NODE_OPTIONS",)
 _RUNNER_ENV = {
-    "pytest": ("PYTEST_ADDOPTS",), "go": ("GOFLAGS",), "cargo": ("RUSTFLAGS",), "vitest": _NODE_ENV, "jest": _NODE_ENV,
-    "mocha": _NODE_ENV, "node-test": _NODE_ENV,
+    "pytest": ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD"), "go": ("GOFLAGS",),
+    "cargo": ("RUSTFLAGS",), "vitest": _NODE_ENV, "jest": _NODE_ENV, "mocha": _NODE_ENV, "node-test": _NODE_ENV,
 }  # fmt: skip
+# Where code is imported from, before what is installed.
+_PATHS = {"python": "PYTHONPATH", "node": "NODE_PATH"}
 
 Manifest = dict[str, Any]
 
@@ -160,10 +162,29 @@ class Observer:
             "packages": {name: self._listed(lines) for name, lines in lists.items() if lines},
             "locks": packages.lock_files(ecosystems, root, cwd, self._digests),
             "validator": self._validator(node),
-            "env": {name: _value(name) for name in sorted({*node.env, *_RUNNER_ENV.get(node.runner, ())})},
+            "env": self._variables(node, ecosystems),
             "os": about.sysname,
             "arch": about.machine,
         }
+
+    def _variables(self, node: Node, ecosystems: Sequence[str]) -> dict[str, str | None]:
+        """Return the digests of the variables that belong to a key; None for one that is not set."""
+        paths = {_PATHS[name] for name in ecosystems if name in _PATHS}
+        found: dict[str, str | None] = {}
+        for name in sorted({*node.env, *_RUNNER_ENV.get(node.runner, ()), *paths}):
+            value = ask("env", name)
+            if value and name in paths:
+                value = self._placeless(value[1:])
+            found[name] = text_digest(value) if value else None
+        return found
+
+    def _placeless(self, paths: str) -> str:
+        """Return a list of folders with those in the tree said from its root: the place of the tree does not matter."""
+        root = str(self._repo.root)
+        inside = (
+            os.path.relpath(path, root) if f"{path}/".startswith(f"{root}/") else path for path in paths.split(":")
+        )
+        return "=" + ":".join(inside)
 
     def _validator(self, node: Node) -> dict[str, Any] | None:
         if node.validator is None:
@@ -246,11 +267,6 @@ def canonical(value: Any) -> str:
 def packages_file(store: Path, digest: str) -> Path:
     """Return where a list of packages is kept."""
     return store / "packages" / f"{digest}.txt"
-
-
-def _value(name: str) -> str | None:
-    value = ask("env", name)
-    return text_digest(value) if value else None
 
 
 def _python(tools: Tools, name: str) -> str:

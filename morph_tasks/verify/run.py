@@ -119,9 +119,13 @@ class Run:
         return outcome
 
     def _output(self, ref: str) -> str:
-        """Return what a build hands on: by its view when the run has come that far."""
-        view = self.view(self.node(ref))
-        return str((view or {}).get("output") or "")
+        """Return what a build hands on: by its view when the run has come that far, else by what is proved of it."""
+        node = self.node(ref)
+        record = self.view(node)
+        key = self.facts(node).key if node.runs else None
+        if key and (record is None or record.get("key") != key):
+            record = self.proof(node, key) or record
+        return str((record or {}).get("output") or "")
 
 
 def check_filter(run: Run) -> None:

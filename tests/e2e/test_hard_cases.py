@@ -296,6 +296,31 @@ def test_signs_that_the_terminal_cannot_show(project: Project) -> None:
         assert said.code == 1 and "RED cart" in said.out
 
 
+def test_where_code_is_imported_from_belongs_to_the_key(python_project: Project, tmp_path: Path) -> None:
+    project = python_project
+    project.git("mv", "cart", "src")
+    project.write("pyproject.toml", "[project]\nname = 'cart'\nversion = '1'\n[tool.pytest.ini_options]\n")
+    for folder, body in ((project.root / "src", "sum(prices)"), (tmp_path / "else", "0")):
+        (folder / "cart").mkdir(parents=True)
+        (folder / "cart/total.py").write_text(f"def total(prices):\n    return {body}\n")
+    project.commit("a src layout")
+    _create(project)
+    before = os.environ.get("PYTHONPATH", "")
+
+    def from_(place: Path) -> dict[str, str]:
+        return {"PYTHONPATH": f"{place}:{before}".strip(":")}
+
+    for _ in range(3):
+        assert project.morph("verify", "cart", **from_(project.root / "src")).code == 0
+    assert project.morph("verify", "cart", **from_(tmp_path / "else")).code == 1
+    assert project.morph("verify", "cart", **from_(project.root / "src")).code == 0
+    project.commit("the feature")
+    tree = tmp_path / "tree"
+    project.git("worktree", "add", "-q", "-b", "morph-task/x", str(tree))
+    nodes = project.morph("explain", "cart", "--json", cwd=tree, **from_(tree / "src")).json["nodes"]
+    assert [node for node in nodes if node["wouldRun"]] == []
+
+
 # The short way: a settled verify answers from a record of all it rested on
 
 

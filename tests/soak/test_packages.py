@@ -69,8 +69,10 @@ def test_a_published_package(
     assert f"file {file} changed" in project.morph("explain", "try").out
     red = project.verify("try")
     assert red["exit"] == 1
+    named = [line.split()[1] for line in red["feedback"] if line.startswith("[tests/pytest]   test")]
+    assert named and all("::" in name or ".py:" in name for name in named), red["feedback"]
     told = project.morph("why-failed", "try").out
-    assert "tests/pytest" in told and "log:" in told
+    assert "log:" in told and all(name in told for name in named)
     (project.root / file).write_text(text, encoding="utf-8")
     back = project.verify("try")
     assert (back["exit"], bool(back["nodes"]["tests"]["runs"][0]["reused"])) == (0, True)
