@@ -102,6 +102,30 @@ class Failure:
         return next((line.strip() for line in self.message.splitlines() if line.strip()), "")
 
 
+@dataclass(frozen=True)
+class TestResult:
+    """One test that a run names; `scenarios` as `verify.scenarios.tags.tags` returns them, `line` is 1-based.
+
+    A test that passed only after a failure is `flaky`.
+    """
+
+    name: str
+    status: Literal["passed", "failed", "skipped", "flaky"]
+    file: str | None = None
+    line: int | None = None
+    scenarios: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the test as evidence keeps it."""
+        return {
+            "name": self.name,
+            "status": self.status,
+            "file": self.file,
+            "line": self.line,
+            "scenarios": list(self.scenarios),
+        }
+
+
 class Runner(Protocol):
     """What a runner module holds. `SUMMARY` and `ZERO` are the words of the documentation."""
 
