@@ -7,12 +7,14 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 BIN = Path(sys.executable).parent
+ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(autouse=True)
@@ -45,6 +47,29 @@ class Said:
         return json.loads(self.out)
 
 
+@cache
+def _document_schema() -> Any:
+    import jsonschema
+
+    schema = json.loads((ROOT / "framework/schemas/verify.schema.json").read_text())
+    return jsonschema.Draft202012Validator(schema)
+
+
+def check_document(document: Any) -> None:
+    """Hold what `verify --json` said against the published schema."""
+    problems = [f"{'/'.join(map(str, found.absolute_path))}: {found.message[:200]}" for found in _reasons(document)]
+    assert not problems, problems
+
+
+def _reasons(document: Any) -> list[Any]:
+    """Return what is wrong with a document, by the branch of the schema that it is meant to be."""
+    found = list(_document_schema().iter_errors(document))
+    branch = 0 if "nodes" in document else 1
+    return [
+        inner for error in found for inner in (error.context or [error]) if inner.schema_path[0] in (branch, "anyOf")
+    ]
+
+
 @dataclass(frozen=True)
 class Project:
     """A git repository with the commands a user types."""
@@ -75,8 +100,9 @@ class Project:
         return _run([str(BIN / "doit"), *args], cwd or self.root, env)
 
     def verify(self, feature: str = "cart", *args: str, cwd: Path | None = None) -> Any:
-        """Verify with `--json` and return the document, the exit code as `exit` in it."""
+        """Verify with `--json` and return the document, held against its schema, with the exit code as `exit`."""
         said = self.morph("verify", feature, "--json", *args, cwd=cwd)
+        check_document(said.json)
         return {**said.json, "exit": said.code}
 
     def feature(self, name: str = "cart") -> Any:

@@ -47,6 +47,11 @@ def feature_argument(command: Command) -> Command:
     return click.argument("feature", shell_complete=_feature_names)(command)
 
 
+def slice_argument(command: Command) -> Command:
+    """Give a command a slice of the plan, such as F2, passed on as `slice_id`."""
+    return click.argument("slice_id", metavar="[SLICE]", required=False)(command)
+
+
 def _feature_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[Any]:
     from morph_tasks.cli.completion import features
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from morph_tasks.cli.common import EPILOG_CODES, feature_argument, json_option, say, warn
+from morph_tasks.cli.common import EPILOG_CODES, feature_argument, json_option, say, slice_argument, warn
 from morph_tasks.repo.git import open_repo
 from morph_tasks.verify.request import MOST_MS, WAIT_S, Request, words
 
@@ -39,6 +39,7 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--skip-e2e", is_flag=True, help="Leave the running application out; the review gate sees it."
             ),
             click.option("--fresh", is_flag=True, help="Measure everything, whatever is proved."),
+            click.option("--full", is_flag=True, help="With a slice: narrow nothing, every node runs its own command."),
         )
     ):
         command = option(command)
@@ -57,17 +58,21 @@ def _request(values: dict[str, Any]) -> Request:
         wait_s=values.get("wait", WAIT_S),
         jobs=values.get("jobs", 1),
         record_baseline=values.get("record_baseline", False),
+        slice=values.get("slice_id"),
+        full=values.get("full", False),
     )
 
 
 @click.command(
     "verify",
     help="Measure and judge a feature: build, tests, validators, the running application. What is proved for exactly "
-    "this code is reused. A whole run is stamped into feature.json; a partial one (--filter, --skip-tests, "
-    "--skip-build, --no-persist) is not.",
-    epilog=f"{EPILOG_CODES} Example: morph-spec verify cart --json",
+    "this code is reused. A whole run is stamped into feature.json; a partial one (a slice, --filter, --skip-tests, "
+    "--skip-build, --no-persist) is not. With a SLICE of the plan, such as F2, only the nodes that own its files run, "
+    "narrowed to its tests where that is safe.",
+    epilog=f"{EPILOG_CODES} Examples: morph-spec verify cart --json; morph-spec verify cart F2",
 )
 @feature_argument
+@slice_argument
 @_options
 @click.option(
     "--record-baseline",
@@ -114,6 +119,7 @@ def verify(feature: str, as_json: bool, **values: Any) -> int:
     epilog=f"{EPILOG_CODES} Always 0 when the question could be answered. Example: morph-spec explain cart",
 )
 @feature_argument
+@slice_argument
 @_options
 @json_option
 def explain(feature: str, as_json: bool, **values: Any) -> int:
@@ -141,8 +147,9 @@ def explain(feature: str, as_json: bool, **values: Any) -> int:
     epilog=f"{EPILOG_CODES} 0 also when something failed. Example: morph-spec why-failed cart",
 )
 @feature_argument
+@slice_argument
 @json_option
-def why_failed(feature: str, as_json: bool) -> int:
+def why_failed(feature: str, slice_id: str | None, as_json: bool) -> int:
     from morph_tasks.features.store import read_feature
     from morph_tasks.verify.failed import text_lines
     from morph_tasks.verify.failed import why_failed as ask
@@ -150,7 +157,7 @@ def why_failed(feature: str, as_json: bool) -> int:
 
     repo = open_repo()
     read_feature(repo.root, feature)
-    found = ask(Run(repo, feature, Request(), new_run_id(), quiet=True))
+    found = ask(Run(repo, feature, Request(slice=slice_id), new_run_id(), quiet=True))
     say(
         {"ok": True, "feature": feature, "nodes": [item.as_json() for item in found]},
         "\n".join(text_lines(found)),

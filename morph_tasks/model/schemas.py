@@ -17,6 +17,7 @@ SCHEMAS = {
     "checks.schema.json": "morph_tasks.model.checks:Checks",
     "config.schema.json": "morph_tasks.model.config:Config",
     "feature.schema.json": "morph_tasks.model.feature:Feature",
+    "verify.schema.json": "morph_tasks.model.verification:VerifyDocument",
 }
 
 

@@ -17,6 +17,7 @@ from morph_tasks.verify.run import Run, adopt, check_filter, new_run_id
 
 FAMILIES = {
     "verify": "measure and judge a feature, stamp the proof: doit verify:<feature>",
+    "verify-slice": "measure what one slice touches, narrowed to its tests: doit verify-slice:<feature>:<slice>",
     "build": "one build node: doit build:<feature>:<id>",
     "tests": "one test node: doit tests:<feature>:<id>",
     "validators": "one validator: doit validators:<feature>:<id>",
@@ -62,9 +63,26 @@ def _of_feature(feature: str) -> Iterator[Any]:
         yield _from_dict({**task, "name": name}, None if family.startswith("_") else family)
     where = (root, feature, run.request.as_dict(), run.run_id)
     yield _sub("explain", task_name("explain", feature), services.show_explanation, where, [])
+    for slice_id in _slices(root, feature):
+        name = task_name("verify-slice", feature, slice_id)
+        yield _sub("verify-slice", name, services.verify_slice, (root, feature, slice_id, _variables()), [])
     yield _plan_check(root, feature)
     for gate in GATES:
         yield _sub("gate-check", task_name("gate-check", feature, gate), services.check_gate, (root, feature, gate), [])
+
+
+def _slices(root: str, feature: str) -> list[str]:
+    """Return the slices of a checked plan, and those that are asked for: whether they exist, their task will say."""
+    import json
+    import sys
+
+    asked = [word.split(":")[2] for word in sys.argv[1:] if word.startswith(f"verify-slice:{task_name(feature)}:")]
+    path = Path(root) / ".morph" / "features" / feature / "2-plan" / "checks.json"
+    try:
+        listed = [str(one["id"]) for one in json.loads(path.read_bytes())["slices"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        listed = []
+    return list(dict.fromkeys([*listed, *asked]))
 
 
 def _plan_check(root: str, feature: str) -> Any:

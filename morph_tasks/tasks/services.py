@@ -50,6 +50,20 @@ def show_explanation(root: str, feature: str, request: dict[str, Any], run_id: s
     return True
 
 
+@guarded
+def verify_slice(root: str, feature: str, slice_id: str, variables: dict[str, str]) -> Any:
+    """Measure and judge what one slice of a feature touches."""
+    from dataclasses import replace
+
+    from morph_tasks.verify.request import from_variables
+    from morph_tasks.verify.service import verify
+
+    request = replace(from_variables(variables), slice=slice_id)
+    result = verify(open_repo(Path(root)), feature, request)
+    print("\n".join(result.lines))  # noqa: T201
+    return True if result.exit_code == 0 else failed(f"slice {slice_id} of {feature} is red")
+
+
 def agents_file(root: Path) -> Path:
     """Return the agents.json that a plan is checked against."""
     from morph_tasks.framework_files import framework_path

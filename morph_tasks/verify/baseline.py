@@ -19,7 +19,7 @@ def check_request(run: Run) -> None:
     if not request.record_baseline:
         return
     excluded = {"--filter": request.filter, "--skip-tests": request.skip_tests, "--skip-build": request.skip_build}
-    excluded["--no-persist"] = request.no_persist
+    excluded |= {"--no-persist": request.no_persist, "a slice": bool(request.slice)}
     for option, given in excluded.items():
         if given:
             what = f"--record-baseline needs a whole run: it excludes {option}"
@@ -37,6 +37,8 @@ def obstacle(outcomes: Sequence[Outcome]) -> str | None:
     for outcome in outcomes:
         if outcome.node.family != "tests":
             continue
+        if outcome.node.selection:
+            return f"[{outcome.node.ref}] was measured for a slice: a part is no baseline"
         if outcome.status == "skip":
             return f"[{outcome.node.ref}] was not measured: {outcome.message}"
         if outcome.status != "pass":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from morph_tasks.verify import baseline, report
 from morph_tasks.verify.judge import roll_up, settles
 from morph_tasks.verify.run import Run
+from morph_tasks.verify.scenarios.proof import prove
 from morph_tasks.verify.stamp import holds, make_stamp, write_stamp
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ def _conclude(run: Run, started_ns: int, tree: TreeState) -> report.Result:
             run.reload()
             outcomes = run.outcomes()
     verdict = roll_up(outcomes)
-    stamp = make_stamp(run, verdict, (time.time_ns() - started_ns) // 1_000_000)
+    found = prove(run, outcomes)
+    stamp = make_stamp(run, verdict, found, (time.time_ns() - started_ns) // 1_000_000)
     old = read_feature(run.repo.root, run.feature).get("verification")
     reason = (
         (f"baseline-refused: {refused}" if refused else None)
@@ -45,14 +47,15 @@ def _conclude(run: Run, started_ns: int, tree: TreeState) -> report.Result:
         write_stamp(run, stamp)
     if held and old:
         stamp = {**stamp, **{name: old[name] for name in ("sha", "ts", "durationMs", "source", "ciRun") if name in old}}
-    document = report.payload(run, verdict, stamp, persisted=reason is None, reason=reason, repeat=_repeat(old, stamp))
+    said = {"persisted": reason is None, "reason": reason, "repeatOf": _repeat(old, stamp)}
+    document = report.payload(run, verdict, found, stamp, said)
     if run.request.record_baseline:
         document["baseline"] = {"recorded": recorded, "refused": refused}
     if refused:
         document |= {"ok": False, "code": "baseline-refused", "message": refused}
     report.append_event(run, document)
     run.observer.save()
-    lines = tuple(report.lines(verdict, document, settled=held))
+    lines = tuple(report.lines(verdict, found, document, settled=held))
     if recorded:
         lines += (f"baseline recorded: {', '.join(f'{name} {count}' for name, count in recorded.items())}",)
     green = verdict.status == "pass" and refused is None

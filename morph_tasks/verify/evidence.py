@@ -93,15 +93,15 @@ class Store:
             count += record["status"] != "skip"
         return count
 
-    def earlier(self, ref: str, key: str) -> Record | None:
-        """Return the newest record of another key, to compare with."""
+    def earlier(self, ref: str, key: str, selected: bool) -> Record | None:
+        """Return the newest record of another key, to compare with: one of a narrowed run with another such."""
         names = []
         for folder in self._folders(ref):
             if folder.name != key:
                 names += [(name, folder / f"{name}.json") for name in _names(folder)]
         for _, path in sorted(names, reverse=True)[:20]:
             record = _read(path)
-            if record is not None:
+            if record is not None and _narrowed(record) == selected:
                 return record
         return None
 
@@ -136,8 +136,11 @@ class Store:
 
 
 def view_path(root: Path, feature: str, node: Node) -> Path:
-    """Return where a tree keeps its view of a node."""
-    return root / ".morph" / "evidence" / feature / f"{node.ref}.json"
+    """Return where a tree keeps its view of a node; a narrowed one has a place of its own."""
+    folder = root / ".morph" / "evidence" / feature
+    if node.scope:
+        folder = folder / "slices" / node.scope.rpartition(":")[2]
+    return folder / f"{node.ref}.json"
 
 
 def read_view(root: Path, feature: str, node: Node) -> Record | None:
@@ -168,6 +171,10 @@ def _names(folder: Path) -> list[str]:
     except OSError:
         return []
     return [name[:-5] for name in names if name.endswith(".json") and _NAME.fullmatch(name[:-5])]
+
+
+def _narrowed(record: Record) -> bool:
+    return (record.get("selection") or {}).get("mode") == "narrowed"
 
 
 def _changed(folder: Path) -> float:

@@ -69,7 +69,7 @@ def _causes(run: Run, node: Node) -> tuple[str | None, list[str]]:
     facts = run.facts(node)
     view = run.view(node)
     if not view or not view.get("manifest") or view.get("key") == facts.key:
-        view = run.store.earlier(node.ref, facts.key)
+        view = run.store.earlier(node.ref, facts.key, bool(node.scope))
     if not view or not view.get("manifest"):
         return None, []
     return view.get("ts"), differences(run, node, view["manifest"], view.get("snapshot") or {}, facts)

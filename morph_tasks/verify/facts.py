@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from morph_tasks.repo.fingerprint import TreeState
     from morph_tasks.repo.git import Repo
 
-RULES = 1  # raised when the meaning of a manifest changes
+RULES = 2  # raised when the meaning of a manifest changes
 # A look at the tree serves every node decided within this time, in seconds, as long as nothing was run.
 _TREE_AGE_S = 2.0
 

@@ -29,6 +29,8 @@ class JUnitCase:
     message: str
     time: float | None
     flaky: bool = False
+    suites: tuple[str, ...] = ()
+    scenarios: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ class _Suite:
     own: int = 0
     inside: int = 0
     broken: int = 0
+    scenarios: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -164,11 +167,26 @@ def _begin(report: _Report, tag: str, attrs: Any) -> None:
     if tag in ("testsuites", "testsuite"):
         report.suites.append(_Suite(attrs.get("name", ""), dict(attrs.items())))
     elif tag == "testcase":
-        report.case = {"attrs": dict(attrs.items()), "status": "passed", "message": "", "flaky": False}
+        report.case = {
+            "attrs": dict(attrs.items()), "status": "passed", "message": "", "flaky": False, "scenarios": [],
+        }  # fmt: skip
+    elif tag == "property":
+        _property(report, attrs)
     elif tag in _FOUND_AT or tag in _RETRIED:
         report.listening = tag
         report.texts = []
         _mark(report, tag, attrs)
+
+
+def _property(report: _Report, attrs: Any) -> None:
+    """Keep the scenarios that a test, or a suite for all of its tests, says it proves."""
+    if attrs.get("name", "").lower() not in ("scenario", "scenarios"):
+        return
+    found = attrs.get("value", "").replace(",", " ").split()
+    if report.case is not None:
+        report.case["scenarios"] += found
+    elif report.suites:
+        report.suites[-1].scenarios += found
 
 
 def _mark(report: _Report, tag: str, attrs: Any) -> None:
@@ -223,6 +241,8 @@ def _case(case: dict[str, Any], suites: Sequence[_Suite]) -> JUnitCase:
         message=case["message"][:_MESSAGE],
         time=_seconds(attrs.get("time", "")),
         flaky=case["flaky"],
+        suites=tuple(suite.name for suite in suites if suite.name),
+        scenarios=(*(one for suite in suites for one in suite.scenarios), *case["scenarios"]),
     )
 
 

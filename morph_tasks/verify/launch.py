@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
 
 SCRIPTS = Path(__file__).with_name("builds")
+PLUGIN = "morph_scenarios"
+PLUGIN_FOLDER = Path(__file__).parents[1] / "pytest_plugin"
 VERIFYING = "MORPH_VERIFYING"  # the trees whose locks the verifies around a command hold
 # Set by a test runner around us; inherited, it would change what a nested runner prints.
-_SHED = {"NODE_TEST_CONTEXT", "PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER"}
+_SHED = {"MORPH_TEST_REPORT", "NODE_TEST_CONTEXT", "PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER"}
 
 
 def launch(repo: Repo, node: Node, log: Path, *, feature: str, run_id: str, timeout_ms: int) -> Ended:
@@ -25,7 +27,7 @@ def launch(repo: Repo, node: Node, log: Path, *, feature: str, run_id: str, time
     ended = supervise(
         node.command,
         cwd=repo.root / node.cwd,
-        env=environment(repo, node, feature),
+        env=environment(repo, node, feature) | _naming(node, log),
         log=log,
         timeout_s=timeout_ms / 1000,
         run_id=run_id,
@@ -50,6 +52,24 @@ def environment(repo: Repo, node: Node, feature: str) -> dict[str, str]:
         "MORPH_SCRIPTS": str(SCRIPTS),
     }
     return {**kept, **ours, **dict(node.set_env)}
+
+
+def report_of(log: Path) -> Path:
+    """Return where the pytest plugin writes the tests of a run, beside its log."""
+    return log.with_name(f"{log.name}.tests")
+
+
+def _naming(node: Node, log: Path) -> dict[str, str]:
+    """Return what makes pytest load our plugin and name its tests, also where the package is not installed."""
+    if node.runner != "pytest" or node.family != "tests":
+        return {}
+    plugins = [*filter(None, [os.environ.get("PYTEST_PLUGINS")]), PLUGIN]
+    paths = [*filter(None, [os.environ.get("PYTHONPATH")]), str(PLUGIN_FOLDER)]
+    return {
+        "MORPH_TEST_REPORT": str(report_of(log)),
+        "PYTEST_PLUGINS": ",".join(plugins),
+        "PYTHONPATH": os.pathsep.join(paths),
+    }
 
 
 _REPOSITORY = {

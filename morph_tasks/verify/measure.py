@@ -150,6 +150,8 @@ def _measure_now(run: Run, node: Node, facts: Facts) -> Record:
         "sha": facts.tree.head,
         "tree": run.repo.root.name,
         "feature": run.feature,
+        "scope": f"slice:{run.request.slice}" if run.request.slice else "feature",
+        "selection": node.selection.as_json() if node.selection else None,
         "runId": run.run_id,
         "afterFailures": failures,
         "log": None if node.validator else f"{name}.log",
@@ -192,6 +194,10 @@ def _attempts(run: Run, node: Node, log: Path, started: int) -> dict[str, Any]:
         place = log if attempt == 0 else log.with_suffix(f".{attempt}.log")
         ended = launch(run.repo, node, place, feature=run.feature, run_id=run.run_id, timeout_ms=ceiling)
         result = read_result(run.repo.root, node, place, ended, ceiling, links(node.command), started)
+        if node.scope and node.selection:
+            from morph_tasks.verify.narrowing.verdict import narrowed_verdict
+
+            result = narrowed_verdict(node.selection, node.runner, result, place)
         tries.append(result["status"])
         if result["status"] == "pass":
             break

@@ -12,6 +12,7 @@ from morph_tasks.verify.probe import ask
 
 if TYPE_CHECKING:
     from morph_tasks.model.load import Config
+    from morph_tasks.verify.narrowing.model import Selection
 
 FAMILIES = ("build", "tests", "validators", "e2e")
 BUILD_TIMEOUT_MS = 120_000
@@ -20,7 +21,10 @@ TEST_TIMEOUT_MS = 120_000  # for each run chained in the command
 
 @dataclass(frozen=True)
 class Node:
-    """One thing to measure. `skip` or `invalid` say why it is not run; `inputs` None is the whole tree."""
+    """One thing to measure. `skip` or `invalid` say why it is not run; `inputs` None is the whole tree.
+
+    `scope` names the slice (`slice:F2`) that a narrowed node belongs to: what it proves is no proof of the whole.
+    """
 
     family: str
     id: str
@@ -41,6 +45,9 @@ class Node:
     flaky_reason: str | None = None
     prebuild: tuple[str, ...] = ()
     validator: str | None = None
+    e2e: bool = False
+    scope: str = ""
+    selection: Selection | None = field(default=None, compare=False)
     skip: str | None = None
     invalid: str | None = None
     reason: str | None = None
@@ -136,7 +143,7 @@ def _declared_test(root: Path, node: Node, item: dict[str, Any], project: dict[s
         reuse=item.get("reuse", not (item.get("e2e") or runner == "evals")),
     )
     if item.get("e2e"):
-        node = replace(node, skip="it needs the running application, which this version cannot start")
+        node = replace(node, e2e=True, skip="it needs the running application, which this version cannot start")
     if item.get("build") and runner != "dotnet":
         return replace(node, invalid=f"`build` is for runner dotnet, this node's runner is {runner}")
     prebuild = plan(node.command, item.get("build") or (), runner)

@@ -11,6 +11,7 @@ from morph_tasks.verify.nodes import Node
 if TYPE_CHECKING:
     from morph_tasks.errors import Refusal
     from morph_tasks.machine.processes import Ended
+    from morph_tasks.verify.junit import JUnitReading
     from morph_tasks.verify.runners.model import Reading
 
 _TAIL_LINES = 12
@@ -69,9 +70,11 @@ def _by_exit(base: dict[str, Any], log: Path, ended: Ended) -> dict[str, Any]:
 def _by_output(
     root: Path, base: dict[str, Any], node: Node, log: Path, ended: Ended, started_ns: int
 ) -> dict[str, Any]:
-    reading = _reading(root, node, log, ended, started_ns)
+    junit = _junit(root, node, started_ns)
+    reading = _reading(node, log, ended, junit)
     result = {
         **base,
+        **_carriers(root, node, log, junit),
         "verdict": reading.verdict,
         "count": reading.executed,
         "counts": dict(reading.counts) if reading.counts is not None else None,
@@ -95,19 +98,34 @@ def _by_output(
     return {**result, "status": "fail", "reason": reason, "detail": _failed(node, log)}
 
 
-def _reading(root: Path, node: Node, log: Path, ended: Ended, started_ns: int) -> Reading:
-    from morph_tasks.verify.runners.read import read_output
+def _junit(root: Path, node: Node, started_ns: int) -> JUnitReading | None:
+    if not node.junit:
+        return None
+    from morph_tasks.verify.junit import read_junit
+    from morph_tasks.verify.listing import files_on_disk
+
+    paths = [root / path for path in files_on_disk(root, node.junit, byproducts=True)]
+    return read_junit(paths, since_ns=started_ns)
+
+
+def _reading(node: Node, log: Path, ended: Ended, junit: JUnitReading | None) -> Reading:
+    from morph_tasks.verify.runners.read import join_junit, read_output
 
     code = ended.exit_code
     reading = read_output(node.runner, log, exit_code=code, command=node.command, timed_out=ended.timed_out)
-    if node.junit:
-        from morph_tasks.verify.junit import read_junit
-        from morph_tasks.verify.listing import files_on_disk
-        from morph_tasks.verify.runners.read import join_junit
+    return join_junit(reading, junit, code) if junit else reading
 
-        paths = [root / path for path in files_on_disk(root, node.junit, byproducts=True)]
-        reading = join_junit(reading, read_junit(paths, since_ns=started_ns), code)
-    return reading
+
+def _carriers(root: Path, node: Node, log: Path, junit: JUnitReading | None) -> dict[str, Any]:
+    """Return the tests that carry a scenario, and whether the run named its tests at all."""
+    from morph_tasks.verify.launch import report_of
+    from morph_tasks.verify.runners.results import read_results
+
+    report = report_of(log)
+    said = report if report.exists() else None
+    found = read_results(node.runner, log, junit=junit, report=said, root=root, cwd=node.cwd)
+    report.unlink(missing_ok=True)
+    return {"tests": [test.as_json() for test in found.tests], "named": found.named}
 
 
 def _failed(node: Node, log: Path) -> list[str]:

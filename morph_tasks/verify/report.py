@@ -10,6 +10,7 @@ from morph_tasks.verify.eventlog import stamped, write_event
 from morph_tasks.verify.judge import Outcome, Verdict, feedback
 from morph_tasks.verify.nodes import FAMILIES
 from morph_tasks.verify.run import Run
+from morph_tasks.verify.scenarios.proof import Matrix, table_lines
 
 if TYPE_CHECKING:
     from morph_tasks.repo.fingerprint import TreeState
@@ -31,10 +32,11 @@ class Result:
     settled: TreeState | None = None
 
 
-def payload(
-    run: Run, verdict: Verdict, stamp: dict[str, Any], *, persisted: bool, reason: str | None, repeat: Any
-) -> dict[str, Any]:
-    """Return the document of `verify --json`: the stamp, with each family as an object."""
+def payload(run: Run, verdict: Verdict, found: Matrix, stamp: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
+    """Return the document of `verify --json`: the stamp, with each family as an object and each scenario in full.
+
+    `said` holds `persisted`, `reason` and `repeatOf`.
+    """
     families = {}
     for name in FAMILIES:
         members = [outcome for outcome in verdict.outcomes if outcome.node.family == name]
@@ -43,6 +45,8 @@ def payload(
             "durationMs": sum(_duration(outcome) for outcome in members),
             "runs": [_entry(outcome) for outcome in members],
         }
+    if run.slice_files:
+        families["tests"]["scope"] = {"scope": stamp["scope"], **run.slice_files.as_json()}
     e2e = families["e2e"]
     e2e["count"], e2e["reason"] = None, stamp["e2eReason"]
     return {
@@ -50,10 +54,9 @@ def payload(
         "feature": run.feature,
         **stamp,
         "nodes": families,
-        "feedback": _feedback(verdict),
-        "persisted": persisted,
-        "reason": reason,
-        "repeatOf": repeat,
+        "scenarios": [one.as_json() for one in found.scenarios] if found.known else None,
+        "feedback": [*(f"warning: {line}" for line in found.warnings), *_feedback(verdict)],
+        **said,
     }
 
 
@@ -83,6 +86,7 @@ def _entry(outcome: Outcome) -> dict[str, Any]:
         "count": outcome.count,
         "counts": record.get("counts"),
         "expectedCount": node.expected_count,
+        "selection": node.selection.as_json() if node.selection else None,
         "key": record.get("key"),
         "reused": reused if outcome.reused and record.get("key") else None,
         "afterFailures": record.get("afterFailures") or 0,
@@ -96,9 +100,15 @@ def _duration(outcome: Outcome) -> int:
     return 0 if outcome.reused or not outcome.record else int(outcome.record.get("durationMs") or 0)
 
 
-def lines(verdict: Verdict, document: dict[str, Any], *, settled: bool = False) -> list[str]:
-    """Return what people read: a line a node, what needs doing, the verdict last."""
-    said = [node_line(outcome) for outcome in verdict.outcomes]
+def lines(verdict: Verdict, found: Matrix, document: dict[str, Any], *, settled: bool = False) -> list[str]:
+    """Return what people read: a line a node, the scenarios, what needs doing, the verdict last."""
+    said = []
+    for outcome in verdict.outcomes:
+        said.append(node_line(outcome))
+        selection = outcome.node.selection
+        if selection:
+            said.append(f"  ↳ {outcome.node.id} {selection.mode} {' '.join(selection.selectors) or selection.reason}")
+    said += table_lines(found)
     said += document["feedback"]
     repeat = document["repeatOf"]
     if repeat:

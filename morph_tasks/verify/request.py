@@ -27,9 +27,13 @@ class Request:
     wait_s: float = WAIT_S
     jobs: int = 1
     record_baseline: bool = False
+    slice: str | None = None
+    full: bool = False
 
     def not_persisted(self) -> str | None:
         """Return why the run of this request is no whole proof; None when it is one."""
+        if self.slice:
+            return "slice"
         if self.filter:
             return "filtered"
         if self.skip_tests:
@@ -48,6 +52,10 @@ class Request:
             return "--skip-e2e"
         if node.family == "tests" and self.filter and not self.chooses(node):
             return f"not chosen by --filter {','.join(self.filter)}"
+        if node.selection and node.selection.mode == "out-of-scope":
+            return f"out of slice scope: {node.selection.reason}"
+        if self.slice and node.family == "e2e":
+            return "out of slice scope: the application runs in a whole verify only"
         return None
 
     def chooses(self, node: Node) -> bool:
@@ -82,6 +90,7 @@ _VARIABLES = {
     "fresh": ("fresh", "flag"),
     "wait": ("wait_s", "seconds"),
     "record-baseline": ("record_baseline", "flag"),
+    "full": ("full", "flag"),
 }
 VARIABLES = tuple(_VARIABLES)
 

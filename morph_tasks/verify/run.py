@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,12 +15,14 @@ from morph_tasks.repo.git import Repo, open_repo
 from morph_tasks.verify.evidence import Record, Store, read_view
 from morph_tasks.verify.facts import Facts, Observer
 from morph_tasks.verify.judge import Outcome, judge, settles, skipped
+from morph_tasks.verify.narrowing.model import Selection
 from morph_tasks.verify.nodes import Node, resolve_nodes
 from morph_tasks.verify.progress import Progress, Silent
 from morph_tasks.verify.request import Request
 
 if TYPE_CHECKING:
     from morph_tasks.machine.pools import Pools
+    from morph_tasks.verify.narrowing.slices import SliceFiles
 
 
 @dataclass
@@ -35,12 +37,25 @@ class Run:
     progress: Progress = field(default_factory=Silent)
     config: Config = field(default=None)  # type: ignore[assignment]
     nodes: tuple[Node, ...] = ()
+    slice_files: SliceFiles | None = None
 
     def __post_init__(self) -> None:
         self.repo = self.repo.lightly()
         if self.config is None:
             self.config = load_config(self.repo)
             self.nodes = resolve_nodes(self.repo.root, self.config)
+        if self.request.slice:
+            self._narrow(self.request.slice)
+
+    def _narrow(self, slice_id: str) -> None:
+        """Leave of the nodes what a slice needs; raises Refusal `slice-not-found`, `plan-missing` (exit 2), …"""
+        from morph_tasks.verify.narrowing.choose import select
+        from morph_tasks.verify.narrowing.slices import slice_files
+
+        self.slice_files = slice_files(self.repo, self.feature, slice_id)
+        chosen = self.request.chooses if self.request.filter else None
+        found = select(self.repo.root, self.nodes, self.slice_files, full=self.request.full, chosen=chosen)
+        self.nodes = tuple(_narrowed(node, found.get(node.ref), slice_id) for node in self.nodes)
 
     def reload(self) -> None:
         """Read the configuration again after a baseline was written into it."""
@@ -141,6 +156,13 @@ def check_filter(run: Run) -> None:
             fix=f"the test nodes are: {', '.join(node.id for node in tests)}",
             exit_code=2,
         )
+
+
+def _narrowed(node: Node, selection: Selection | None, slice_id: str) -> Node:
+    """Return a node as a slice measures it. A part of a suite has no baseline, and a view of its own."""
+    if selection is None or selection.mode != "narrowed":
+        return replace(node, selection=selection)
+    return replace(node, command=selection.command, expected_count=None, scope=f"slice:{slice_id}", selection=selection)
 
 
 _runs: dict[tuple[str, str, str, int], Run] = {}

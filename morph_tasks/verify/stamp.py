@@ -11,6 +11,7 @@ from morph_tasks.verify.judge import Outcome, Verdict
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
     from morph_tasks.verify.run import Run
+    from morph_tasks.verify.scenarios.proof import Matrix
 
 VERSION = 1
 _HISTORY = 20
@@ -21,13 +22,13 @@ def fingerprint(run: Run) -> str:
     return text_digest(f"{run.observer.tree().sum} {run.config.meaning()}")
 
 
-def make_stamp(run: Run, verdict: Verdict, duration_ms: int) -> dict[str, Any]:
+def make_stamp(run: Run, verdict: Verdict, found: Matrix, duration_ms: int) -> dict[str, Any]:
     """Return the stamp of a finished run."""
     outcomes = verdict.outcomes
     return {
         "version": VERSION,
         "status": verdict.status,
-        "scope": "feature",
+        "scope": f"slice:{run.request.slice}" if run.request.slice else "feature",
         "sha": run.observer.tree().head,
         "fingerprint": fingerprint(run),
         "ts": now(),
@@ -38,7 +39,10 @@ def make_stamp(run: Run, verdict: Verdict, duration_ms: int) -> dict[str, Any]:
         "e2eReason": next((o.reason or o.message or None for o in outcomes if o.node.family == "e2e"), None),
         "nodeIds": node_ids(run),
         "runs": [run_entry(outcome) for outcome in outcomes],
-        "warnings": [f"[{o.node.ref}] {line}" for o in outcomes for line in o.warnings],
+        "scenarios": [{"id": one.id, "proof": one.proof, "state": one.state} for one in found.scenarios]
+        if found.known
+        else None,
+        "warnings": [*(f"[{o.node.ref}] {line}" for o in outcomes for line in o.warnings), *found.warnings],
     }
 
 
@@ -67,7 +71,8 @@ def holds(stamp: dict[str, Any] | None, new: dict[str, Any]) -> bool:
     """Tell whether a stamp already says what a new one would: same code, same nodes, same verdict."""
     if not stamp:
         return False
-    if any(stamp.get(name) != new[name] for name in ("fingerprint", "nodeIds", "status", "nodes", "e2eReason")):
+    same = ("fingerprint", "nodeIds", "status", "nodes", "e2eReason", "scenarios")
+    if any(stamp.get(name) != new[name] for name in same):
         return False
     runs = stamp.get("runs")
     return isinstance(runs, list) and [_essence(run) for run in runs] == [_essence(run) for run in new["runs"]]
@@ -85,7 +90,7 @@ def write_stamp(run: Run, stamp: dict[str, Any]) -> None:
 
     def change(data: dict[str, Any]) -> None:
         data["verification"] = stamp
-        short = {name: value for name, value in stamp.items() if name != "runs"}
+        short = {name: value for name, value in stamp.items() if name not in ("runs", "scenarios")}
         data["verifications"] = [*(data.get("verifications") or []), short][-_HISTORY:]
 
     update_feature(run.repo.root, run.feature, change)

@@ -78,7 +78,7 @@ def test_doit_lists_families_and_refuses_their_bare_names(two_suites: Project) -
     two_suites.write("dodo.py", "from morph_tasks.tasks import *\n")
     listed = two_suites.doit("list")
     assert listed.code == 0
-    assert len([line for line in listed.out.splitlines() if line.startswith("verify")]) == 1
+    assert len([line for line in listed.out.splitlines() if line.startswith("verify ")]) == 1
     every = two_suites.doit("list", "--all")
     assert "verify:cart" in every.out and "tests:cart:a" in every.out and "_measure" not in every.out
     bare = two_suites.doit()

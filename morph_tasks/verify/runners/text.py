@@ -150,6 +150,12 @@ class Log:
         """Return all lines between two offsets, clean; meant for small stretches."""
         return self._lines(start, self.size if end is None else end, skip=0)
 
+    def each(self) -> Iterator[str]:
+        """Yield every line, clean, without holding the log; what is longer than a name can be is cut."""
+        for _, chunk, _ in self._chunks(0, self.size):
+            for raw in _split(chunk):
+                yield self.clean(raw[: LONGEST * 2])
+
     def _lines(self, start: int, end: int, skip: int) -> list[Line]:
         found, at = [], max(start, 0)
         for raw in _split(self.read(start, end)):

@@ -16,6 +16,8 @@ from morph_tasks.verify.runners.table import RUNNERS, full_name
 
 # Modules beside the runners that read no output of their own.
 _HELPERS = {
+    "names",
+    "results",
     "describe",
     "detect",
     "infer",

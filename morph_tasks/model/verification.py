@@ -1,0 +1,213 @@
+"""What `verify --json` prints, in every shape: a result, or a refusal."""
+
+# ruff: noqa: N815  (field names are the JSON keys)
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, RootModel
+
+Status = Literal["pass", "fail", "flaky", "skip", "busy"]
+Count = Annotated[int, Field(ge=0)]
+Line = Annotated[int, Field(ge=1, description="From 1.")]
+Scope = Annotated[str, Field(pattern=r"^(feature|slice:F[0-9]+)$", description="What the run speaks of.")]
+
+
+class _Exact(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Reused(_Exact):
+    """The measurement that a proof was taken from."""
+
+    ts: str | None
+    sha: str | None
+    tree: str | None
+
+
+class SelectionShown(_Exact):
+    """What a slice took of a node."""
+
+    mode: Literal["narrowed", "whole", "out-of-scope", "full"]
+    reason: str
+    declaredCommand: str
+    files: list[str]
+    selectors: list[str]
+    zeroGuard: str | None
+
+
+class Cache(BaseModel):
+    """The recorded answers of an `evals` node, before the run and after it."""
+
+    model_config = ConfigDict(extra="allow")
+    state: str
+
+
+class Environment(BaseModel):
+    """Where the suites ran; absent for this machine."""
+
+    model_config = ConfigDict(extra="allow")
+    kind: Literal["linux-container"]
+    image: str
+
+
+class RunShown(_Exact):
+    """One node."""
+
+    id: str
+    node: str
+    command: str | None = Field(description="What ran, or would have run.")
+    cwd: str
+    runner: str | None
+    status: Status
+    reason: str | None
+    message: str
+    durationMs: Count
+    exitCode: int | None
+    count: Count | None = Field(description="Tests that ran; null: not known, never zero.")
+    counts: dict[str, Count] | None
+    expectedCount: Count | None
+    selection: SelectionShown | None = Field(description="Null in a whole run.")
+    cache: Cache | None = None
+    environment: Environment | None = None
+    key: str | None
+    reused: Reused | None
+    afterFailures: Count
+    attempts: list[str]
+    warnings: list[str]
+    log: str | None
+
+
+class Family(_Exact):
+    """All nodes of one family."""
+
+    status: Status
+    durationMs: Count
+    runs: list[RunShown]
+
+
+class SliceScope(_Exact):
+    """The files that a slice is about."""
+
+    scope: Scope
+    slice: str
+    planned: list[str] = Field(description="Named by the plan.")
+    changed: list[str] = Field(description="Found by git.")
+    missing: list[str] = Field(description="Not on disk.")
+
+
+class Tests(Family):
+    """The test nodes."""
+
+    scope: SliceScope | None = None
+    environment: Environment | None = None
+
+
+class E2e(Family):
+    """The running application."""
+
+    count: Count | None
+    reason: str | None
+
+
+class Families(_Exact):
+    """The nodes by family."""
+
+    build: Family
+    tests: Tests
+    validators: Family
+    e2e: E2e
+
+
+class CarrierShown(_Exact):
+    """A test that carries a scenario."""
+
+    name: str
+    status: Literal["passed", "failed", "skipped", "flaky"]
+    file: str | None
+    line: Line | None
+    node: str
+
+
+class ScenarioShown(_Exact):
+    """One scenario of the plan and its proof."""
+
+    id: Annotated[str, Field(pattern=r"^C[0-9]+$")]
+    title: str
+    proof: Literal["test", "e2e", "eval", "manual"]
+    state: Literal["proven", "failed", "unproven", "manual"]
+    reason: str | None
+    tests: list[CarrierShown]
+    nodes: list[str]
+
+
+class StampRun(_Exact):
+    """What the stamp keeps of one node."""
+
+    id: str
+    status: Status
+    reason: str | None
+    count: Count | None
+    expectedCount: Count | None
+    key: str | None
+    reused: Reused | None
+    afterFailures: Count
+
+
+class Repeat(_Exact):
+    """The last verify of exactly this code."""
+
+    ts: str | None
+    status: str | None
+    sha: str | None
+
+
+class Baseline(_Exact):
+    """What `--record-baseline` wrote."""
+
+    recorded: dict[str, Count]
+    refused: str | None
+
+
+class Verification(_Exact):
+    """A finished verify, green or red."""
+
+    version: Literal[1]
+    ok: bool
+    feature: str
+    status: Literal["pass", "fail", "busy"]
+    scope: Scope
+    sha: str | None
+    fingerprint: str
+    ts: str
+    source: Literal["local", "ci"]
+    ciRun: str | None
+    durationMs: Count
+    nodes: Families
+    e2eReason: str | None
+    nodeIds: list[str]
+    runs: list[StampRun]
+    scenarios: list[ScenarioShown] | None = Field(description="Null: the plan cannot be read; feedback says why.")
+    warnings: list[str]
+    feedback: list[str]
+    persisted: bool
+    reason: str | None = Field(description="Why it was not stamped.")
+    repeatOf: Repeat | None
+    baseline: Baseline | None = None
+    code: Literal["baseline-refused"] | None = None
+    message: str | None = None
+
+
+class Refused(BaseModel):
+    """Nothing was judged: a stable code, one sentence, the way out."""
+
+    model_config = ConfigDict(extra="allow")
+    ok: Literal[False]
+    code: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
+    message: str
+    fix: str
+
+
+class VerifyDocument(RootModel[Verification | Refused]):
+    """The one JSON document on stdout of `morph-spec verify --json`, version 1."""
