@@ -39,15 +39,21 @@ class Selection:
 
 @dataclass(frozen=True)
 class Narrowed:
-    """A command that runs only the tests of some files."""
+    """A command that runs only the tests of some files; `note` says what of the slice is left to other nodes."""
 
     command: str
     selectors: tuple[str, ...]
     zero_guard: str = "count"
+    note: str = ""
 
 
 class Narrower(Protocol):
-    """A module of this folder that narrows the commands of one runner."""
+    """A module of this folder that narrows the commands of one runner.
+
+    It may also have `owns(root, cwd, command, path) -> bool | None` (True: a project of the command owns the path,
+    wherever the node's folder is) and `blocks(text) -> list[int]` (the counts of a chain's summaries, each is
+    judged).
+    """
 
     def narrow(self, root: Path, cwd: str, command: str, files: Sequence[str]) -> Narrowed | str:
         """Return the narrower command, or why the whole one has to run.

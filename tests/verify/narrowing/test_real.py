@@ -1,0 +1,245 @@
+"""The real runners: what a narrowed command executes lies between the slice's tests and what the declared one runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from morph_tasks.verify.narrowing import jest, vitest
+from morph_tasks.verify.narrowing import pytest as pytest_narrower
+from morph_tasks.verify.narrowing.model import Narrowed
+
+NPM = Path(__file__).parents[2] / "runners-npm" / "node_modules"
+
+
+def sh(command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "NODE_", "VITEST"))}
+    env |= {"PATH": f"{NPM / '.bin'}:{env['PATH']}", "CI": "1", "NO_COLOR": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(
+        ["/bin/sh", "-c", command],
+        cwd=cwd,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def write(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def narrowed(module: ModuleType, root: Path, command: str, files: Sequence[str], cwd: str = ".") -> Narrowed:
+    found = module.narrow(root, cwd, command, files)
+    assert isinstance(found, Narrowed), found
+    return found
+
+
+def ran_js(marks: Path) -> set[str]:
+    return set(marks.read_text("utf-8").split("\n")[:-1]) if marks.exists() else set()
+
+
+def executed(command: str, root: Path, cwd: str = ".") -> tuple[set[str], int]:
+    """Run a command whose tests write their own names, and return those."""
+    marks = root / "marks.log"
+    marks.unlink(missing_ok=True)
+    done = sh(command, root / cwd)
+    return ran_js(marks), done.returncode
+
+
+ODD = [
+    "a.test.js",
+    "src/deep/b.test.js",
+    "src/with space/c.test.js",
+    "src/[id]/d.test.js",
+    "src/(group)/e.test.js",
+    "src/it's/f.test.js",
+    "-dash.test.js",
+    "src/ünïcode/g.test.js",
+    "src/$money/h.test.js",
+    "src/a&b;c/i.test.js",
+    'src/"quoted"/j.test.js',
+    "src/@scope/k.test.js",
+    "src/plus+star/l.test.js",
+]
+
+
+def js_tests(kind: str, root: Path) -> dict[str, str]:
+    head = (
+        "import { test } from 'vitest';\nimport fs from 'node:fs';\n"
+        if kind == "vitest"
+        else "const fs = require('fs');\n"
+    )
+    marks = json.dumps(str(root / "marks.log"))
+    return {name: f"{head}test('x', () => fs.appendFileSync({marks}, {json.dumps(name)} + '\\n'));\n" for name in ODD}
+
+
+@pytest.fixture
+def js(tmp_path: Path) -> Callable[[str], Path]:
+    if not NPM.is_dir():
+        pytest.skip("the JavaScript runners are not installed")
+
+    def make(kind: str) -> Path:
+        root = tmp_path / "web"
+        (root).mkdir()
+        (root / "node_modules").symlink_to(NPM)
+        package = {"name": "x", "private": True, "jest": {"testEnvironment": "node", "watchman": False}}
+        write(
+            root, {"package.json": json.dumps(package), "src/code.js": "export const a = 1;\n", **js_tests(kind, root)}
+        )
+        return root
+
+    return make
+
+
+JS = {"vitest": (vitest, "npx vitest run"), "jest": (jest, "npx jest --ci")}
+
+
+@pytest.mark.parametrize("kind", ["vitest", "jest"])
+def test_every_odd_path_runs_exactly_what_it_names(js: Callable[[str], Path], kind: str) -> None:
+    root = js(kind)
+    module, command = JS[kind]
+    all_of_them, code = executed(command, root)
+    assert code == 0
+    assert all_of_them == set(ODD)
+    for chosen in (
+        ODD[1:],
+        ODD[:1],
+        ["src/[id]/d.test.js", "-dash.test.js"],
+        ["src/it's/f.test.js", 'src/"quoted"/j.test.js'],
+    ):
+        found = narrowed(module, root, command, [*chosen, "src/code.js"])
+        ran, code = executed(found.command, root)
+        assert code == 0, found.command
+        assert set(chosen) <= ran <= all_of_them
+        if ODD[0] not in chosen:  # its name is a part of no other path here
+            assert ran == set(chosen), found.command
+
+
+@pytest.mark.parametrize("kind", ["vitest", "jest"])
+def test_a_folder_below_the_root_and_flags_that_take_the_next_word(js: Callable[[str], Path], kind: str) -> None:
+    root = js(kind)
+    module, _ = JS[kind]
+    command = {
+        "vitest": "npx vitest run --silent --coverage.enabled=false",
+        "jest": "npx jest --bail --reporters default",
+    }[kind]
+    found = narrowed(module, root.parent, command, ["web/src/deep/b.test.js"], cwd="web")
+    assert found.selectors == ("src/deep/b.test.js",)
+    assert executed(found.command, root) == ({"src/deep/b.test.js"}, 0)
+
+
+@pytest.mark.parametrize("kind", ["vitest", "jest"])
+def test_what_matches_nothing_is_red_and_says_so(js: Callable[[str], Path], kind: str) -> None:
+    root = js(kind)
+    module, command = JS[kind]
+    write(root, {"checks/odd.js": "it('x', () => {});\n"})
+    found = narrowed(module, root, command, ["checks/odd.js"])
+    done = sh(found.command, root)
+    assert done.returncode == 1
+    assert module.is_zero(done.stdout + done.stderr, done.returncode)
+
+
+PYTHON = shlex_python = f'"{sys.executable}"'
+
+
+def py_executed(command: str, cwd: Path) -> tuple[set[str], int]:
+    done = sh(f"{command} -v -rA" if " -- " not in command else command, cwd)
+    names = re.findall(r"^(\S.*::\S+) PASSED", done.stdout, re.M)
+    return set(names), done.returncode
+
+
+def py_project(root: Path) -> None:
+    case = "def test_{0}():\n    pass\n"
+    write(
+        root,
+        {
+            "pytest.ini": "[pytest]\ntestpaths = tests\naddopts = -p no:cacheprovider\n",
+            "tests/test_a.py": case.format("a"),
+            "tests/unit/test_b.py": case.format("b"),
+            "tests/with space/test_c.py": case.format("c"),
+            "tests/it's/test_d.py": case.format("d"),
+            "tests/ünï/e_test.py": case.format("e"),
+            "tests/$x/-test_no.py": case.format("no"),
+            "other/test_o.py": case.format("o"),
+            "src/code.py": "A = 1\n",
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"{PYTHON} -m pytest",
+        f"{PYTHON} -m pytest tests",
+        f"{PYTHON} -m pytest -p no:randomly tests/ --tb short",
+        f"{PYTHON} -X utf8 -m pytest ./tests --maxfail=3",
+        f"env A=1 {PYTHON} -m pytest tests/unit 'tests/with space' tests/test_a.py \"tests/it's\" tests/ünï",
+    ],
+)
+def test_pytest_runs_the_slice_and_nothing_else(tmp_path: Path, command: str) -> None:
+    py_project(tmp_path)
+    chosen = ["tests/unit/test_b.py", "tests/with space/test_c.py", "tests/it's/test_d.py", "tests/ünï/e_test.py"]
+    everything, code = py_executed(command, tmp_path)
+    assert code == 0
+    found = narrowed(pytest_narrower, tmp_path, command, [*chosen, "src/code.py", "other/test_o.py"])
+    ran, code = py_executed(found.command, tmp_path)
+    assert code == 0, found.command
+    assert {name.split("::")[0] for name in ran} == set(chosen)
+    assert ran <= everything
+    assert found.note.startswith("other/test_o.py is not among the paths")
+
+
+def test_pytest_below_the_root_reaches_paths_beside_its_folder(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "api/x.py": "",
+            "checks/test_a.py": "def test_a():\n    pass\n",
+            "checks/test_b.py": "def test_b():\n    pass\n",
+        },
+    )
+    command = f"{PYTHON} -m pytest -p no:cacheprovider ../checks"
+    found = narrowed(pytest_narrower, tmp_path, command, ["checks/test_b.py"], cwd="api")
+    ran, code = py_executed(found.command, tmp_path / "api")
+    assert code == 0
+    assert [name.split("::")[1] for name in ran] == ["test_b"]
+
+
+def test_a_pytest_option_at_the_end_of_addopts_takes_no_path(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "conftest.py": "def pytest_addoption(parser):\n    parser.addoption('--cov', nargs='?', const='', default=None)\n",
+            "pytest.ini": "[pytest]\naddopts = -p no:cacheprovider --cov\n",
+            "test_a.py": "def test_a():\n    pass\n",
+            "test_b.py": "def test_b():\n    pass\n",
+        },
+    )
+    found = narrowed(pytest_narrower, tmp_path, f"{PYTHON} -m pytest -v", ["test_b.py"])
+    assert {name for (name,) in [(one,) for one in py_executed(found.command, tmp_path)[0]]} == {"test_b.py::test_b"}
+    assert "take a path" in str(pytest_narrower.narrow(tmp_path, ".", f"{PYTHON} -m pytest", ["test_b.py"]))
+
+
+def test_pytest_without_a_test_exits_with_five(tmp_path: Path) -> None:
+    write(tmp_path, {"test_a.py": "x = 1\n"})
+    found = narrowed(pytest_narrower, tmp_path, f"{PYTHON} -m pytest -p no:cacheprovider", ["test_a.py"])
+    done = sh(found.command, tmp_path)
+    assert pytest_narrower.is_zero("", done.returncode)
+
+
+def test_the_tools_of_this_file_are_here() -> None:
+    assert shutil.which("sh")
