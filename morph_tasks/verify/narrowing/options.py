@@ -18,6 +18,11 @@ def camel(name: str) -> str:
     return "--" + re.sub(r"-([a-z])", lambda hit: hit[1].upper(), name[2:]) if name.startswith("--") else name
 
 
+def single(name: str) -> str:
+    """Return a flag of go in the one spelling of its table (`--run` and `-test.run` are `-run`)."""
+    return "-" + name.lstrip("-").removeprefix("test.")
+
+
 @dataclass(frozen=True)
 class Table:
     """The options of a runner. `perhaps` take the next word when it is no option, `many` all words up to the next one.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from morph_tasks.verify.narrowing.options import Table, camel
+from morph_tasks.verify.narrowing.options import Table, camel, single
 
 
 def _words(text: str) -> frozenset[str]:
@@ -107,4 +107,56 @@ JEST = Table(
         --testMatch --testRegex --listTests --watch --watchAll --showConfig --init -h --help --version --all
     """),
     spelling=camel,
+)
+
+GO = Table(
+    flags=_words("""
+        -a -n -x -v -race -msan -asan -cover -short -json -failfast -work -trimpath -linkshared -modcacherw
+        -benchmem -fullpath -i
+    """),
+    values=_words("""
+        -count -timeout -tags -p -parallel -cpu -covermode -coverpkg -coverprofile -ldflags -gcflags -asmflags
+        -gccgoflags -mod -modfile -vet -exec -o -outputdir -shuffle -bench -benchtime -blockprofile
+        -blockprofilerate -cpuprofile -memprofile -memprofilerate -mutexprofile -mutexprofilefraction -trace
+        -buildmode -buildvcs -compiler -installsuffix -overlay -pgo -pkgdir -toolexec
+    """),
+    selects=_words("-run -skip -list -fuzz -fuzztime -args -c -C -h -help"),
+    spelling=single,
+    clusters=False,
+)
+
+GOTESTSUM = Table(
+    flags=_words("--no-color --hide-summary --raw-command --debug --no-summary --rerun-fails-abort-on-data-race -v"),
+    values=_words("""
+        -f --format --junitfile --jsonfile --jsonfile-timing-events --junitfile-testsuite-name
+        --junitfile-testcase-classname --post-run-command --max-fails --format-icons --format-hide-empty-pkg
+        --junitfile-project-name --junitfile-hide-empty-pkg
+    """),
+    perhaps=_words("--rerun-fails"),
+    selects=_words("--packages --watch --watch-chdir --raw-command --rerun-fails-run-root-test tool help"),
+)
+
+CARGO = Table(
+    flags=_words("""
+        -q --quiet -v --verbose -r --release --no-fail-fast --all-features --no-default-features --locked
+        --offline --frozen --workspace --all --keep-going --ignore-rust-version --future-incompat-report
+        --unit-graph --all-targets --no-capture --nocapture
+    """),
+    values=_words("""
+        -j --jobs -F --features --profile --target --target-dir --manifest-path --message-format --color
+        --config -Z --lockfile-path --retries --test-threads --failure-output --success-output --status-level
+        --final-status-level -P --no-tests --cargo-profile --build-jobs --tool-config-file --config-file
+    """),
+    perhaps=_words("--timings"),
+    selects=_words("""
+        -p --package --exclude --lib --bins --bin --tests --test --examples --example --benches --bench --doc
+        --no-run -h --help -C -E --filter-expr --filterset --run-ignored --partition --skip --archive-file
+        --list --ignore-default-filter
+    """),
+)
+
+LIBTEST = Table(
+    flags=_words("--nocapture --no-capture --show-output -q --quiet --exclude-should-panic --report-time"),
+    values=_words("--test-threads --color --format -Z --logfile --shuffle-seed"),
+    selects=_words("--ignored --include-ignored --skip --exact --list --bench --test -h --help"),
 )

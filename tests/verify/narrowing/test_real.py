@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import re
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ from types import ModuleType
 
 import pytest
 
-from morph_tasks.verify.narrowing import jest, vitest
+from morph_tasks.verify.narrowing import cargo, go, jest, vitest
 from morph_tasks.verify.narrowing import pytest as pytest_narrower
 from morph_tasks.verify.narrowing.model import Narrowed
 
@@ -153,7 +154,7 @@ def test_what_matches_nothing_is_red_and_says_so(js: Callable[[str], Path], kind
     assert module.is_zero(done.stdout + done.stderr, done.returncode)
 
 
-PYTHON = shlex_python = f'"{sys.executable}"'
+PYTHON = f'"{sys.executable}"'
 
 
 def py_executed(command: str, cwd: Path) -> tuple[set[str], int]:
@@ -223,7 +224,7 @@ def test_a_pytest_option_at_the_end_of_addopts_takes_no_path(tmp_path: Path) -> 
     write(
         tmp_path,
         {
-            "conftest.py": "def pytest_addoption(parser):\n    parser.addoption('--cov', nargs='?', const='', default=None)\n",
+            "conftest.py": "def pytest_addoption(parser):\n    parser.addoption('--cov', nargs='?', const='')\n",
             "pytest.ini": "[pytest]\naddopts = -p no:cacheprovider --cov\n",
             "test_a.py": "def test_a():\n    pass\n",
             "test_b.py": "def test_b():\n    pass\n",
@@ -241,5 +242,120 @@ def test_pytest_without_a_test_exits_with_five(tmp_path: Path) -> None:
     assert pytest_narrower.is_zero("", done.returncode)
 
 
-def test_the_tools_of_this_file_are_here() -> None:
-    assert shutil.which("sh")
+def go_test(*names: str) -> str:
+    body = "".join(f"func {name}(t *testing.T) {{}}\n" for name in names)
+    return f'package p\n\nimport "testing"\n\n{body}'
+
+
+GO_FILES = {
+    "go.mod": "module example.test/shop\n\ngo 1.19\n",
+    "a/a.go": "package p\n\nconst A = 1\n",
+    "a/a_test.go": go_test("TestA"),
+    "b/b.go": 'package p\n\nimport (\n\tshop "example.test/shop/a" // of cents\n)\n\nconst B = shop.A\n',
+    "b/b_test.go": go_test("TestB"),
+    "c/c.go": 'package p\n\nimport "example.test/shop/b"\n\nconst C = p.B\n',
+    "c/c_test.go": go_test("TestC"),
+    "d/d.go": "package p\n",
+    "d/d_test.go": go_test("TestD"),
+    "e/e_test.go": go_test("TestE").replace('"testing"', '"testing"\n\nimport _ "example.test/shop/a"'),
+    "empty/x.go": "package empty\n",
+}
+
+
+def go_executed(command: str, cwd: Path) -> tuple[set[str], int]:
+    done = sh(command, cwd)
+    return set(re.findall(r"^--- PASS: (\S+)", done.stdout, re.M)), done.returncode
+
+
+@pytest.mark.skipif(not shutil.which("go"), reason="go is not installed")
+@pytest.mark.parametrize(
+    ("files", "want"),
+    [
+        (["a/a_test.go"], {"TestA"}),
+        (["a/a_test.go", "d/d_test.go"], {"TestA", "TestD"}),
+        (["a/a.go"], {"TestA", "TestB", "TestC", "TestE"}),
+        (["c/c.go", "README.md"], {"TestC"}),
+        (["b/b.go", "empty/x.go"], {"TestB", "TestC"}),
+    ],
+)
+def test_go_runs_the_packages_and_what_imports_them(tmp_path: Path, files: list[str], want: set[str]) -> None:
+    write(tmp_path, GO_FILES)
+    command = "go test -v -count=1 ./..."
+    everything, code = go_executed(command, tmp_path)
+    assert (everything, code) == ({"TestA", "TestB", "TestC", "TestD", "TestE"}, 0)
+    found = narrowed(go, tmp_path, command, files)
+    assert go_executed(found.command, tmp_path) == (want, 0), found.command
+    assert found.zero_guard == "count"
+    assert narrowed(go, tmp_path, "go test ./...", files).zero_guard == "count-or-exit"
+
+
+@pytest.mark.skipif(not shutil.which("go"), reason="go is not installed")
+def test_go_below_the_root_and_within_what_is_declared(tmp_path: Path) -> None:
+    write(tmp_path, {f"srv/{name}": text for name, text in GO_FILES.items()})
+    found = narrowed(go, tmp_path, "go test -race=false ./b/... ./d ./c -v", ["srv/a/a.go"], cwd="srv")
+    assert found.command == "go test -race=false ./b ./c -v"
+    assert go_executed(found.command, tmp_path / "srv") == ({"TestB", "TestC"}, 0)
+    found = narrowed(go, tmp_path, "go test -v example.test/shop/... -count=1", ["srv/a/a_test.go"], cwd="srv/b")
+    assert go_executed(found.command, tmp_path / "srv/b") == ({"TestA"}, 0)
+
+
+@pytest.mark.skipif(not shutil.which("go"), reason="go is not installed")
+def test_a_go_run_without_tests_says_so(tmp_path: Path) -> None:
+    write(tmp_path, GO_FILES)
+    done = sh("go test ./empty", tmp_path)
+    assert go.is_zero(done.stdout + done.stderr, done.returncode)
+    done = sh("go test ./a ./empty", tmp_path)
+    assert not go.is_zero(done.stdout + done.stderr, done.returncode)
+
+
+def crate(name: str, more: str = "") -> str:
+    return f'[package]\nname = "{name}"\nversion = "0.1.0"\nedition = "2021"\n{more}'
+
+
+CARGO_FILES = {
+    "Cargo.toml": '[workspace]\nresolver = "2"\nmembers = ["crates/*"]\n',
+    "crates/core/Cargo.toml": crate("shop-core"),
+    "crates/core/src/lib.rs": "pub fn one() -> u8 {\n    1\n}\n\n#[test]\nfn core_unit() {}\n",
+    "crates/core/tests/flow.rs": "#[test]\nfn core_flow() {}\n",
+    "crates/core/tests/other.rs": "mod common;\n\n#[test]\nfn core_other() {\n    common::help();\n}\n",
+    "crates/core/tests/common/mod.rs": "pub fn help() {}\n",
+    "crates/api/Cargo.toml": crate("shop-api", '[dependencies]\nshop-core = { path = "../core" }\n'),
+    "crates/api/src/lib.rs": "#[test]\nfn api_unit() {\n    assert_eq!(shop_core::one(), 1);\n}\n",
+    "crates/alone/Cargo.toml": crate("alone"),
+    "crates/alone/src/lib.rs": "#[test]\nfn alone_unit() {}\n",
+    "crates/alone/tests/flow.rs": "#[test]\nfn alone_flow() {}\n",
+}
+
+
+@pytest.mark.skipif(not shutil.which("cargo"), reason="cargo is not installed")
+def test_cargo_runs_the_crates_and_what_needs_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rust_home(monkeypatch)
+    write(tmp_path, CARGO_FILES)
+    command = "cargo test --workspace --offline -- --nocapture"
+    everything = rust_executed(command, tmp_path)
+    assert len(everything) == 6
+    for files, want in (
+        (["crates/core/tests/flow.rs"], {"core_flow"}),
+        (["crates/core/tests/flow.rs", "crates/alone/tests/flow.rs"], {"core_flow", "alone_flow"}),
+        (["crates/core/tests/common/mod.rs"], {"core_unit", "core_flow", "core_other"}),
+        (["crates/core/src/lib.rs"], {"core_unit", "core_flow", "core_other", "api_unit"}),
+        (["crates/alone/src/lib.rs", "crates/alone/tests/flow.rs"], {"alone_unit", "alone_flow"}),
+    ):
+        found = narrowed(cargo, tmp_path, command, files)
+        assert rust_executed(found.command, tmp_path) == want, found.command
+    found = narrowed(cargo, tmp_path, "cargo test --offline", ["crates/core/tests/flow.rs"], cwd="crates/core")
+    assert found.command == "cargo test --test flow --offline"
+    assert rust_executed(found.command, tmp_path / "crates/core") == {"core_flow"}
+
+
+def rust_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    home = Path(pwd.getpwuid(os.getuid()).pw_dir)
+    for name, folder in (("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")):
+        if (home / folder).is_dir():
+            monkeypatch.setenv(name, str(home / folder))
+
+
+def rust_executed(command: str, cwd: Path) -> set[str]:
+    done = sh(command, cwd)
+    assert done.returncode == 0, done.stderr
+    return set(re.findall(r"^test (\w+) \.\.\. ok", done.stdout, re.M))
