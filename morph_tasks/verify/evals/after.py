@@ -35,7 +35,7 @@ def after(repo: Repo, ready: Ready, exit_code: int | None, log: Path, *, cut_off
     ended = not cut_off and _ended_badly(exit_code) is None
     back = _settled(repo, ready, complete=ended and (exit_code == 0 or summary is not None))
     cache = _cache(repo, ready, summary)
-    tests = [one.as_json() for one in tests_of(summary)] if summary else []
+    tests = [one.as_json() for one in carriers_of(summary)] if summary else []
     warnings = [*ready.warnings, *(summary.warnings if summary else ()), *_cache_warnings(ready, cache, back)]
     fields: Fields = {
         "exitCode": exit_code,
@@ -59,7 +59,7 @@ def not_run(found: NotReady) -> Fields:
     }  # fmt: skip
 
 
-def tests_of(summary: Summary) -> list[TestResult]:
+def carriers_of(summary: Summary) -> list[TestResult]:
     """Return the listed scenarios that carry a scenario of a plan."""
     from typing import cast
 

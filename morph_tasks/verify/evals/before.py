@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -69,15 +70,14 @@ def before(
         return NotReady(SUMMARY_UNSAFE, what, f"remove {declared.summary}")
     warnings = [f"an earlier --refresh-cache was cut off: {_some(came_back)} came back"] if came_back else []
     aside: tuple[str, ...] = ()
-    if refresh:
-        try:
-            (repo.root / declared.cache_dir).mkdir(parents=True, exist_ok=True)
+    try:
+        if refresh:
             aside, kept = _aside(repo, node_id, declared, recorded)
-        except OSError as error:
-            refreshing.put_back(repo, node_id)
-            what = f"the recorded answers could not be put aside: {error.strerror or error}"
-            return NotReady(CACHE_UNSAFE, what, f"make {declared.cache_dir} writable")
-        warnings += kept
+            warnings += kept
+    except OSError as error:
+        refreshing.put_back(repo, node_id)
+        what = f"the recorded answers could not be put aside: {error.strerror or error}"
+        return NotReady(CACHE_UNSAFE, what, f"make {declared.cache_dir} writable")
     return Ready(
         node_id=node_id,
         declared=declared,
@@ -145,11 +145,12 @@ def _no_cache(repo: Repo, declared: Evals) -> NotReady:
     what = f"{folder} {state}, and a run without it asks the provider for every answer; nothing was run"
     gone = [path for path in uncommitted(repo, folder) or () if not os.path.lexists(repo.root / path)]
     if gone:
-        return NotReady(CACHE_MISSING, f"{what}; the commit has {_some(gone)}", f"git restore -- {folder}")
+        return NotReady(CACHE_MISSING, f"{what}; the commit has {_some(gone)}", f"git restore -- {shlex.quote(folder)}")
     return NotReady(CACHE_MISSING, what, f"verify with --refresh-cache and commit {folder}")
 
 
 def _aside(repo: Repo, node_id: str, declared: Evals, recorded: Mapping[str, str]) -> tuple[tuple[str, ...], list[str]]:
+    (repo.root / declared.cache_dir).mkdir(parents=True, exist_ok=True)
     safe = refreshing.committed(repo, declared.cache_dir, recorded)
     moved = refreshing.put_aside(repo, node_id, sorted(safe))
     kept = sorted(recorded.keys() - set(moved))

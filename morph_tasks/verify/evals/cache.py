@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
 from morph_tasks.repo.byproducts import is_byproduct
+from morph_tasks.verify.evals.declared import place_problem
 from morph_tasks.verify.probe import ask
 
 if TYPE_CHECKING:
@@ -107,8 +108,8 @@ def sha256_of(path: str) -> str | None:
 def _files(root: Path, cache_dir: str) -> Iterator[str]:
     top = f"{root}/{cache_dir}"
     ask("file", top)
-    if os.path.islink(top):
-        return
+    if place_problem(root, cache_dir):
+        return  # a link on the way: what is behind it is not in this tree
     for folder, folders, names in os.walk(top):
         ask("file", folder)
         folders[:] = sorted(name for name in folders if name != ".git")

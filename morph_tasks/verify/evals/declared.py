@@ -73,6 +73,7 @@ def clashes(items: Iterable[dict[str, Any]]) -> dict[str, str]:
                 found.setdefault(other, f"`evals.{what}` is that of node {item['id']} too: each needs its own")
             elif _touch(mine.summary, theirs.cache_dir) or _touch(theirs.summary, mine.cache_dir):
                 found.setdefault(item["id"], f"its summary and its cacheDir meet those of node {other}")
+                found.setdefault(other, f"its summary and its cacheDir meet those of node {item['id']}")
         seen.append((item["id"], mine))
     return found
 

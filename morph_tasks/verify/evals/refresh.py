@@ -59,15 +59,19 @@ def put_aside(repo: Repo, node_id: str, paths: Iterable[str]) -> tuple[str, ...]
 
 def put_back(repo: Repo, node_id: str) -> tuple[str, ...]:
     """Bring back what an unfinished refresh put aside and nobody wrote anew; returns what came back."""
-    folder, back = aside(repo, node_id), []
+    folder, back, stuck = aside(repo, node_id), [], False
     for copy in sorted(path for path in folder.rglob("*") if path.is_file()):
         path = copy.relative_to(folder).as_posix()
         target = repo.root / path
         if not os.path.lexists(target) and not place_problem(repo.root, path):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(copy, target)
-            back.append(path)
-    forget(repo, node_id)
+            try:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(copy, target)
+                back.append(path)
+            except OSError:
+                stuck = True
+    if not stuck:
+        forget(repo, node_id)
     return tuple(back)
 
 

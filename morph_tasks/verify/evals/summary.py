@@ -38,7 +38,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Summary:
-    """A summary that was read: `count` is its `scenarios`; `asked`: whether it says that a provider was asked, if it does."""
+    """What a summary says: `count` is its `scenarios`, `asked` whether a provider was asked (None: it does not say)."""
 
     count: int
     counts: dict[str, int] = field(default_factory=dict)
@@ -85,10 +85,11 @@ def _bytes(path: Path, since_ns: int) -> bytes:
         raise Unreadable("the command wrote none") from None
     except OSError as error:
         raise Unreadable("it is a link" if path.is_symlink() else f"{error.strerror}") from None
+    about = os.fstat(handle)
+    if not stat.S_ISREG(about.st_mode):
+        os.close(handle)
+        raise Unreadable("it is not a file")
     with os.fdopen(handle, "rb") as file:
-        about = os.fstat(handle)
-        if not stat.S_ISREG(about.st_mode):
-            raise Unreadable("it is not a file")
         if about.st_mtime_ns + _SLACK_NS < since_ns:
             raise Unreadable("it is older than this run")
         if about.st_size > _MOST_BYTES:
