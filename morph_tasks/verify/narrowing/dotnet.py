@@ -112,7 +112,7 @@ class _Job:
             return why
         if self.platform:
             return ignored_exit(self.tree, project, self.env)
-        for path in (project, *self.tree.around(project)):
+        for path in self.tree.said(project):
             if _BRIDGE in (self.tree.text(path) or "").lower():
                 return f"{project} runs {PLATFORM} in place of VSTest, which takes no filter from here"
         return None

@@ -74,6 +74,8 @@ def _aim(tree: Projects, cwd: str, link: Link) -> Aim | str:
         return f"`{link.path}` lies outside of the tree"
     if not (tree.root / path).is_file():
         return f"the project `{link.path}` does not exist"
+    if tree.tree(path) is None:
+        return f"the project `{link.path}` cannot be read"
     return Aim(project=path)
 
 

@@ -13,6 +13,7 @@ from morph_tasks.verify.narrowing.dotnet_projects import Projects
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
+_THIS_FOLDER = re.compile(r"\$\(MSBuildThisFileDirectory\)[\\/]?", re.I)
 _IN_SOLUTION = re.compile(r'^\s*Project\("[^"]*"\)\s*=\s*"[^"]*",\s*"([^"]+)"', re.M)
 
 
@@ -96,7 +97,7 @@ def _items(projects: Projects, project: str, tree: Element) -> Iterator[tuple[st
                     text = word.strip()
                     if folder is not None:
                         place = os.path.relpath(folder, projects.root).replace(os.sep, "/")
-                        text = re.sub(r"(?i)\$\(MSBuildThisFileDirectory\)[\\/]?", lambda _, at=place: f"/{at}/", text)
+                        text = f"/{place}/".join(_THIS_FOLDER.split(text))
                     if text:
                         yield verb, text, here
         for element in one.iter("Import"):

@@ -44,7 +44,7 @@ _REFUSED = {
     "--directory": "runs a folder",
     "--test-modules": "runs built assemblies",
     "--list-tests": "only lists tests",
-    "-t": "only lists tests",
+    "-t": "only lists tests, or asks the build engine for a target",
     "-lt": "only lists tests",
     "-target": "asks the build engine for a target",
     "/t": "asks the build engine for a target",

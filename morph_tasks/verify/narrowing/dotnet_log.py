@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from morph_tasks.verify.runners.text import strip_codes
 
@@ -11,7 +12,7 @@ _TOTAL = re.compile(r"^\s*total\s?: ?(\d+)\s*$", re.I)
 # The line behind the total in both languages; a test that prints `total: 0` does not go on like this.
 _FAILED = re.compile(r"^\s*(?:failed|com falha|falhou|falha)\s?: ?\d+", re.I)
 _NO_MATCH = re.compile(
-    r"No test matches the given testcase filter|Nenhum teste corresponde ao filtro de testcase", re.I
+    r"No test matches the given testcase filter|Nenhum teste corresponde ao filtro de (?:testcase|caso de teste)", re.I
 )
 _ZERO_EXIT = 8
 
@@ -29,7 +30,7 @@ def blocks(log: str) -> list[int]:
     found: list[int] = []
     lines = [strip_codes(line) for line in log.splitlines()]
     opened = False
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+    for line, following in pairwise([*lines, ""]):
         if _HEAD.match(line):
             opened = True
         elif opened and (hit := _TOTAL.match(line)) and _FAILED.match(following):

@@ -68,7 +68,7 @@ def ignored_exit(projects: Projects, project: str, env: Mapping[str, str]) -> st
         return f"{IGNORES} is set: zero tests would exit 0"
     beside = [*projects.beside(project, "testconfig.json"), *projects.beside(project, ".csproj.user")]
     launch = posixpath.join(posixpath.dirname(project), "Properties/launchSettings.json")
-    for path in (project, *beside, launch, *projects.around(project)):
+    for path in (*projects.said(project), *beside, launch):
         text = projects.text(path)
         if text is None:
             return f"{_shown(projects, path)} cannot be read"
@@ -79,7 +79,8 @@ def ignored_exit(projects: Projects, project: str, env: Mapping[str, str]) -> st
 
 def filtered(projects: Projects, project: str, platform: bool) -> str | None:
     """Return the sentence about a filter that the project has of its own, None when it has none."""
-    for path in (project, *projects.beside(project, ".csproj.user"), *projects.around(project, _FLOORED)):
+    said = (*projects.said(project), *projects.around(project, _FLOORED[-1:]))
+    for path in (*said, *projects.beside(project, ".csproj.user")):
         text = projects.text(path)
         if text is None:
             return f"{_shown(projects, path)} cannot be read"

@@ -81,6 +81,11 @@ class Projects:
             self._trees[full] = _parsed(self.text(path))
         return self._trees[full]
 
+    def said(self, project: str) -> Iterator[str | Path]:
+        """Yield a project and the shared files around it."""
+        yield project
+        yield from self.around(project)
+
     def around(self, project: str, names: tuple[str, ...] = SHARED) -> Iterator[Path]:
         """Yield the shared files that exist from a project's folder up to the root of the disk.
 
@@ -115,14 +120,14 @@ class Projects:
         for name in ("IsTestProject", "IsTestingPlatformApplication"):
             if any((element.text or "").strip().lower() != "false" for element in tree.iter(name)):
                 return True
-        trees = [tree, *(self.tree(path) for path in self.around(project))]
+        trees = map(self.tree, self.said(project))
         return any(one is None or any(map(_TESTING.fullmatch, packages(one, stem))) for one in trees)
 
     def framework(self, project: str) -> str | None:
         """Return `xunit.v3`, `mstest` or `nunit`; None when it is another one, several, or cannot be told."""
         stem = posixpath.basename(project).rsplit(".", 1)[0]
         found = set[str]()
-        for tree in (self.tree(project), *(self.tree(path) for path in self.around(project))):
+        for tree in map(self.tree, self.said(project)):
             if tree is None:
                 return None
             for package in packages(tree, stem):

@@ -8,6 +8,7 @@ as a string.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from morph_tasks.verify.narrowing.dotnet_mask import COMMENT, DIRECTIVE, Unreadable, masked
@@ -21,9 +22,10 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # After a keyword these go on with an expression or a constraint: `record with { … }`, `where T : class where U : …`.
 _NO_NAMES = frozenset({
     "and", "as", "class", "descending", "ascending", "else", "equals", "in", "interface", "into", "is", "join", "let",
-    "new", "not", "on", "or", "orderby", "record", "select", "struct", "switch", "when", "where", "with", "from", "group",
-    "by", "throw", "return", "if", "for", "foreach", "while", "using", "public", "private", "internal", "protected",
-    "static", "sealed", "abstract", "partial", "void", "this", "base", "await", "default", "null", "true", "false",
+    "new", "not", "on", "or", "orderby", "record", "select", "struct", "switch", "when", "where", "with", "from",
+    "group", "by", "throw", "return", "if", "for", "foreach", "while", "using", "public", "private", "internal",
+    "protected", "static", "sealed", "abstract", "partial", "void", "this", "base", "await", "default", "null",
+    "true", "false",
 })  # fmt: skip
 _TEST = frozenset({"Fact", "Theory", "Test", "TestMethod", "DataTestMethod", "TestCase", "TestCaseSource"})
 _ATTRIBUTE = re.compile(
@@ -62,11 +64,11 @@ def scan(data: bytes) -> Source:
     try:
         code = masked(text)
     except Unreadable as lost:
-        return Source(tests=False, problem=str(lost))
-    tests = has_test(code)
-    problem = _unbalanced(code) or _leftover(text, code)
+        return Source(problem=str(lost))
+    places = list(test_sections(code))
+    problem = _unbalanced(code) or _leftover(text, code) or _conditional(text, code, places)
     names, wrong = _declared(code)
-    return Source(names, tests, problem or wrong)
+    return Source(names, bool(places), problem or wrong)
 
 
 def decoded(data: bytes) -> str | None:
@@ -82,16 +84,15 @@ def reads_as_test(text: str, stem: str) -> bool:
     return bool(_NAMED_AS_TEST.search(stem) or _READS_AS_TEST.search(text))
 
 
-def has_test(code: str) -> bool:
-    """Tell whether masked code holds an attribute section with a test attribute, by its whole name."""
+def test_sections(code: str) -> Iterator[int]:
+    """Yield where masked code has attribute sections with a test attribute, by its whole name."""
     plain = code.replace(COMMENT, " ").replace(DIRECTIVE, " ")
     before = ";"
     for at, char in enumerate(plain):
         if char == "[" and before in ";{}]" and _section(plain, at):
-            return True
+            yield at
         if not char.isspace():
             before = char
-    return False
 
 
 def _section(code: str, start: int) -> bool:
@@ -107,7 +108,8 @@ def _section(code: str, start: int) -> bool:
 
 def _parts(code: str, start: int) -> tuple[list[str], int]:
     """Return what stands between the outermost commas of a bracket, and where it ends (-1: nowhere)."""
-    parts, depth, last = [], 0, start + 1
+    parts: list[str] = []
+    depth, last = 0, start + 1
     for at in range(start, len(code)):
         char = code[at]
         if char in "[({":
@@ -161,6 +163,18 @@ def _leftover(text: str, code: str) -> str | None:
             line = text.count("\n", 0, hit.start()) + 1
             return f"has the word `{hit[0]}` at line {line} where no type could be read"
     return None
+
+
+def _conditional(text: str, code: str, places: Sequence[int]) -> str | None:
+    """Return why test attributes prove nothing: all of them are compiled under a condition only."""
+    depth, last, sure = 0, 0, not places
+    for hit in [*re.finditer(f"{DIRECTIVE}+", code), None]:
+        end = hit.start() if hit else len(code)
+        sure = sure or (not depth and any(last <= place < end for place in places))
+        word = re.match(r"\s*#\s*(if|endif)\b", text[hit.start() : hit.end()]) if hit else None
+        depth += {"if": 1, "endif": -1}[word[1]] if word else 0
+        last = end
+    return None if sure else "has its test attributes between `#if` and `#endif` only"
 
 
 def _unbalanced(code: str) -> str | None:
