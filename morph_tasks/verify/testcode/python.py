@@ -1,0 +1,241 @@
+"""Python tests by `ast`: pytest and unittest."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from morph_tasks.verify.scenarios.tags import tag, tags
+from morph_tasks.verify.testcode.model import Assertion, Setting, SourceTest, TestSource
+from morph_tasks.verify.testcode.python_asserts import name_of, of_assert, of_call, swallows
+from morph_tasks.verify.testcode.python_marks import Marks, marks_of
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+_SKIPS = frozenset({"skip", "skipTest", "SkipTest", "xfail", "importorskip"})
+
+
+def read(path: str, source: bytes) -> TestSource:
+    """Return the tests of a file; raises SyntaxError or ValueError when it does not parse."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        module = ast.parse(source)
+    file = _File(module)
+    tests = tuple(file.tests(module.body, (), file.marks))
+    return TestSource(path, "python", tests, True, tuple(file.helpers), tuple(file.settings()))
+
+
+class _File:
+    """One module: what its marks and helpers are."""
+
+    def __init__(self, module: ast.Module) -> None:
+        self.named = {
+            target.id: node.value
+            for node in module.body
+            if isinstance(node, ast.Assign)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        self.marks = self._module_marks(module)
+        self.helpers: list[SourceTest] = []
+        self._functions = _plain_functions(module.body)
+        bodies = {function.name: _body(function) for function in self._functions}
+        self.owned = frozenset(name for name, body in bodies.items() if body.assertions)
+        for function in self._functions:
+            if function.name in self.owned:
+                self.helpers.append(_made(function, function.name, bodies[function.name], Marks()))
+
+    def _module_marks(self, module: ast.Module) -> Marks:
+        marks = Marks()
+        if "pytestmark" in self.named:
+            marks = marks_of(self._listed(self.named["pytestmark"]), self.named)
+        for node in module.body:
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and name_of(node.value.func) == "skip":
+                return marks.with_skip(f"{ast.unparse(node.value)} of the module", node.lineno)
+            if isinstance(node, ast.Raise) and node.exc is not None and name_of(node.exc) == "SkipTest":
+                return marks.with_skip("raise SkipTest of the module", node.lineno)
+        return marks
+
+    @staticmethod
+    def _listed(node: ast.expr) -> list[ast.expr]:
+        return list(node.elts) if isinstance(node, ast.List | ast.Tuple) else [node]
+
+    def settings(self) -> Iterator[Setting]:
+        """Yield what `pytestmark` sets for the whole file."""
+        node = self.named.get("pytestmark")
+        if node is not None:
+            if self.marks.timeout is not None:
+                yield Setting("timeout", "pytestmark", self.marks.timeout, node.lineno)
+            if self.marks.retries is not None:
+                yield Setting("retries", "pytestmark", self.marks.retries, node.lineno)
+
+    def tests(self, body: Sequence[ast.stmt], above: tuple[str, ...], marks: Marks) -> Iterator[SourceTest]:
+        """Yield the tests that stand in a module or class."""
+        for node in body:
+            if isinstance(node, ast.If | ast.Try | ast.With):
+                yield from self.tests(list(_inner(node)), above, marks)
+            elif isinstance(node, ast.ClassDef) and _is_suite(node):
+                yield from self._suite(node, above, marks)
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
+                own = marks_of(node.decorator_list, self.named)
+                if not own.is_fixture:
+                    name = " > ".join([*above, node.name])
+                    yield _made(node, name, _body(node, self.owned), marks.joined(own))
+
+    def _suite(self, node: ast.ClassDef, above: tuple[str, ...], marks: Marks) -> Iterator[SourceTest]:
+        own = marks_of(node.decorator_list, self.named)
+        for inner in node.body:
+            if isinstance(inner, ast.Assign) and any(name_of(target) == "pytestmark" for target in inner.targets):
+                own = own.joined(marks_of(self._listed(inner.value), self.named))
+            elif isinstance(inner, ast.Assign) and any(name_of(target) == "__test__" for target in inner.targets):
+                if isinstance(inner.value, ast.Constant) and not inner.value.value:
+                    own = own.with_skip("__test__ = False", inner.lineno)
+            elif isinstance(inner, ast.FunctionDef) and inner.name in ("setUp", "setUpClass", "setup_method"):
+                skip = _body(inner).skip
+                own = own.with_skip(*skip) if skip else own
+        yield from self.tests(node.body, (*above, node.name), marks.joined(own))
+
+
+@dataclass
+class _Body:
+    """What the statements of a function say."""
+
+    assertions: list[Assertion] = field(default_factory=list)
+    skip: tuple[str, int] | None = None
+    stops: int | None = None
+    calls: dict[str, None] = field(default_factory=dict)
+
+
+def _body(function: Function, owned: frozenset[str] = frozenset()) -> _Body:
+    body = _Body()
+    _collect(function.body, None, body, owned, top=True)
+    body.calls = {
+        name: None for node in ast.walk(function) if isinstance(node, ast.Call) and (name := name_of(node.func))
+    }
+    return body
+
+
+def _collect(
+    statements: Sequence[ast.stmt], guard: str | None, body: _Body, owned: frozenset[str], *, top: bool = False
+) -> None:
+    """Gather the assertions that can be reached; nothing behind an unconditional `return` can."""
+    for node in statements:
+        if top and body.skip is None and not body.assertions:
+            body.skip = _skip_of(node)
+        if isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break):
+            if isinstance(node, ast.Return) and top and node is not statements[-1]:
+                body.stops = node.lineno
+            _expressions(node, guard, body, owned)
+            return
+        if isinstance(node, ast.Assert):
+            body.assertions += of_assert(node, guard)
+        elif isinstance(node, ast.If):
+            _branches(node, guard, body, owned)
+        elif isinstance(node, ast.Try | ast.TryStar):
+            inner = "try/except" if swallows(node.handlers) else guard
+            _collect(node.body, inner, body, owned)
+            for handler in node.handlers:
+                _collect(handler.body, guard, body, owned)
+            _collect([*node.orelse, *node.finalbody], guard, body, owned)
+        elif isinstance(node, ast.With | ast.AsyncWith):
+            for item in node.items:
+                _expression(item.context_expr, guard, body, owned)
+            inner = "suppress" if any(_suppresses(item.context_expr) for item in node.items) else guard
+            _collect(node.body, inner, body, owned)
+        elif isinstance(node, ast.For | ast.AsyncFor | ast.While | ast.FunctionDef | ast.AsyncFunctionDef):
+            if isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and not node.test.value:
+                continue
+            _collect([*node.body, *getattr(node, "orelse", [])], guard, body, owned)
+        elif isinstance(node, ast.Match):
+            for case in node.cases:
+                _collect(case.body, guard or "match", body, owned)
+        elif not isinstance(node, ast.ClassDef):
+            _expressions(node, guard, body, owned)
+
+
+def _branches(node: ast.If, guard: str | None, body: _Body, owned: frozenset[str]) -> None:
+    if isinstance(node.test, ast.Constant) or name_of(node.test) == "TYPE_CHECKING":
+        live = isinstance(node.test, ast.Constant) and bool(node.test.value)
+        _collect(node.body if live else node.orelse, guard, body, owned)
+        return
+    inner = guard or f"if {ast.unparse(node.test)}"
+    _collect(node.body, inner, body, owned)
+    _collect(node.orelse, inner, body, owned)
+
+
+def _expressions(node: ast.stmt, guard: str | None, body: _Body, owned: frozenset[str]) -> None:
+    for inner in ast.iter_child_nodes(node):
+        if isinstance(inner, ast.expr):
+            _expression(inner, guard, body, owned)
+
+
+def _expression(node: ast.expr, guard: str | None, body: _Body, owned: frozenset[str]) -> None:
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Call):
+            found = of_call(inner, guard, owned)
+            if found:
+                body.assertions.append(found)
+
+
+def _suppresses(node: ast.expr) -> bool:
+    if name_of(node) != "suppress" or not isinstance(node, ast.Call):
+        return False
+    return not {"Exception", "BaseException", "AssertionError"}.isdisjoint(map(name_of, node.args))
+
+
+def _skip_of(node: ast.stmt) -> tuple[str, int] | None:
+    """Return how a statement ends the test before anything is asserted, and its line."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and name_of(node.value.func) in _SKIPS:
+        return (ast.unparse(node.value), node.lineno) if name_of(node.value.func) != "importorskip" else None
+    if isinstance(node, ast.Raise) and node.exc is not None and name_of(node.exc) == "SkipTest":
+        return ast.unparse(node), node.lineno
+    if isinstance(node, ast.If) and not node.orelse and len(node.body) == 1:
+        inner = _skip_of(node.body[0])
+        if inner:
+            return f"if {ast.unparse(node.test)}: {inner[0]}", inner[1]
+    return None
+
+
+def _made(node: Function, name: str, body: _Body, marks: Marks) -> SourceTest:
+    skip = (marks.skip, marks.skip_line) if marks.skip else body.skip or (None, None)
+    start = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+    scenarios = [*marks.scenarios, *tags(name), *(one for case in marks.case_names for one in tags(case))]
+    test = SourceTest(
+        name, node.lineno, node.end_lineno or start, tuple(dict.fromkeys(map(tag, scenarios))), skip[0],
+        tuple(body.assertions), marks.timeout, marks.retries, False, skip[1], marks.cases, marks.skipped_cases,
+    )  # fmt: skip
+    return replace(test, body=tuple(_lines(node)), calls=tuple(body.calls), stops=body.stops)
+
+
+def _lines(function: Function) -> Iterator[str]:
+    """Yield the statements of a function in one spelling, without its docstring."""
+    for node in function.body:
+        if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            yield from (line.strip() for line in ast.unparse(node).split("\n"))
+
+
+def _inner(node: ast.If | ast.Try | ast.With) -> Iterator[ast.stmt]:
+    yield from node.body
+    if not isinstance(node, ast.With):
+        yield from node.orelse
+    if isinstance(node, ast.Try):
+        for handler in node.handlers:
+            yield from handler.body
+        yield from node.finalbody
+
+
+def _is_suite(node: ast.ClassDef) -> bool:
+    bases = [name_of(base) for base in node.bases]
+    return node.name.startswith("Test") or any("Test" in base for base in bases)
+
+
+def _plain_functions(body: Sequence[ast.stmt]) -> list[Function]:
+    """Return the functions and methods that are no tests."""
+    found: list[Function] = []
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("test"):
+            found.append(node)
+        elif isinstance(node, ast.ClassDef):
+            found += _plain_functions(node.body)
+    return found
