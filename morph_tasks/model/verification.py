@@ -93,8 +93,11 @@ class SliceScope(_Exact):
     scope: Scope
     slice: str
     planned: list[str] = Field(description="Named by the plan.")
-    changed: list[str] = Field(description="Found by git.")
-    missing: list[str] = Field(description="Not on disk.")
+    files: list[str] = Field(description="Named by the plan or changed, and there.")
+    folders: list[str] = Field(description="Folders that the plan names.")
+    missing: list[str] = Field(description="Planned and not there.")
+    deleted: list[str] = Field(description="Known by git to be gone.")
+    unknown: str | None = Field(description="Why the changes of this branch cannot be told.")
 
 
 class Tests(Family):

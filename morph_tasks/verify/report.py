@@ -13,6 +13,7 @@ from morph_tasks.verify.run import Run
 from morph_tasks.verify.scenarios.proof import Matrix, table_lines
 
 if TYPE_CHECKING:
+    from morph_tasks.verify.narrowing.slices import SliceFiles
     from morph_tasks.repo.fingerprint import TreeState
 
 _ID_WIDTH = 24
@@ -46,7 +47,7 @@ def payload(run: Run, verdict: Verdict, found: Matrix, stamp: dict[str, Any], sa
             "runs": [_entry(outcome) for outcome in members],
         }
     if run.slice_files:
-        families["tests"]["scope"] = {"scope": stamp["scope"], **run.slice_files.as_json()}
+        families["tests"]["scope"] = {"scope": stamp["scope"], **_about(run.slice_files)}
     e2e = families["e2e"]
     e2e["count"], e2e["reason"] = None, stamp["e2eReason"]
     return {
@@ -57,6 +58,18 @@ def payload(run: Run, verdict: Verdict, found: Matrix, stamp: dict[str, Any], sa
         "scenarios": [one.as_json() for one in found.scenarios] if found.known else None,
         "feedback": [*(f"warning: {line}" for line in found.warnings), *_feedback(verdict)],
         **said,
+    }
+
+
+def _about(files: SliceFiles) -> dict[str, Any]:
+    return {
+        "slice": files.slice_id,
+        "planned": list(files.planned),
+        "files": list(files.files),
+        "folders": list(files.folders),
+        "missing": list(files.missing),
+        "deleted": list(files.deleted),
+        "unknown": files.unknown,
     }
 
 
@@ -102,12 +115,7 @@ def _duration(outcome: Outcome) -> int:
 
 def lines(verdict: Verdict, found: Matrix, document: dict[str, Any], *, settled: bool = False) -> list[str]:
     """Return what people read: a line a node, the scenarios, what needs doing, the verdict last."""
-    said = []
-    for outcome in verdict.outcomes:
-        said.append(node_line(outcome))
-        selection = outcome.node.selection
-        if selection:
-            said.append(f"  ↳ {outcome.node.id} {selection.mode} {' '.join(selection.selectors) or selection.reason}")
+    said = [node_line(outcome) for outcome in verdict.outcomes]
     said += table_lines(found)
     said += document["feedback"]
     repeat = document["repeatOf"]
@@ -117,7 +125,7 @@ def lines(verdict: Verdict, found: Matrix, document: dict[str, Any], *, settled:
 
 
 def node_line(outcome: Outcome) -> str:
-    """Return one line on a node."""
+    """Return one line on a node, and below it what a slice took of it."""
     record = outcome.record or {}
     parts = []
     if outcome.status == "skip" or (outcome.reason and outcome.status != "pass"):
@@ -130,7 +138,11 @@ def node_line(outcome: Outcome) -> str:
         parts.append(f"{record.get('durationMs', 0) / 1000:.1f} s")
     if record.get("afterFailures"):
         parts.append(f"after {record['afterFailures']} failed on the same inputs")
-    return f"{outcome.node.ref:<{_ID_WIDTH}} {outcome.status:<5} {'  '.join(parts)}".rstrip()
+    line = f"{outcome.node.ref:<{_ID_WIDTH}} {outcome.status:<5} {'  '.join(parts)}".rstrip()
+    selection = outcome.node.selection
+    if selection is None or outcome.node.family != "tests":
+        return line
+    return f"{line}\n  ↳ {outcome.node.id} {selection.mode} {' '.join(selection.selectors) or selection.reason}"
 
 
 def _last_line(verdict: Verdict, document: dict[str, Any], settled: bool) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.verify.judge import Outcome
@@ -79,7 +79,11 @@ def prove(run: Run, outcomes: Sequence[Outcome]) -> Matrix:
 
     plan = owed(run.repo.root, run.feature)
     found = matrix(plan, outcomes, run.feature, belonging(run.repo, run.feature, plan))
-    return found
+    covered = next((one.covers for one in plan.slices if one.id == run.request.slice), None)
+    if covered is None:
+        return found
+    # The rest of the plan is no business of a slice.
+    return replace(found, scenarios=tuple(one for one in found.scenarios if one.id in covered))
 
 
 def table_lines(found: Matrix) -> list[str]:
