@@ -136,9 +136,9 @@ def _attribute(found: _Attributes, node: Node, name: str, given: list[tuple[str,
     first = given[0][1].named_children[-1] if given and given[0][1].named_children else None
     if _TESTS.match(name):
         found.is_test = True
-    if name in ("Ignore", "Explicit") or "Skip" in named or "Ignore" in named or name.startswith("Skip"):
-        if text(named.get("Skip")) != "null" and not (name in _CASES and ("Skip" in named or "Ignore" in named)):
-            found.skip = (f"[{one_line(node)}]", line(node))
+    whole = ("Skip" in named or "Ignore" in named) and name not in _CASES and text(named.get("Skip")) != "null"
+    if whole or name in ("Ignore", "Explicit") or name.startswith("Skip"):
+        found.skip = (f"[{one_line(node)}]", line(node))
     title = string_value(named.get("DisplayName") or named.get("TestName")) or (
         string_value(first)
         if name in ("DisplayName", "Description") or name in ("TestMethod", "DataTestMethod")

@@ -109,16 +109,17 @@ def _within(
     rows, named = _table(inner)
     test = _made(node, name, body, title)
     yield replace(test, cases=rows)
-    for row, said in named:
+    for row, case in named:
         yield SourceTest(
-            f"{name}/{_shown(said)}", line(row), row.end_point[0] + 1, tags(said), test.skipped,
+            f"{name}/{_shown(case)}", line(row), row.end_point[0] + 1, tags(case), test.skipped,
             skip_line=test.skip_line, body=(squash(text(row)),),
         )  # fmt: skip
     for call in _runs(inner):
         given = parts(field(call, "arguments"))
-        said = string_value(given[0])
-        if said is not None:
-            yield from _within(call, field(given[1], "body"), f"{name}/{_shown(said)}", said, owned, body.skip)
+        yield from _within(
+            call, field(given[1], "body"), f"{name}/{_shown(string_value(given[0]) or '')}", string_value(given[0]) or "",
+            owned, body.skip,
+        )  # fmt: skip
 
 
 def _shown(title: str) -> str:

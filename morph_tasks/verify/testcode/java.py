@@ -152,7 +152,7 @@ def _annotation(found: _Annotations, node: Node, name: str) -> None:
     if name in _CASES:
         found.cases += _rows(node, named, value)
     if name in ("Tag", "Tags", "Category") and value is not None:
-        found.scenarios += [one for one in re.findall(r'"((?:[\w.-]+:)?C\d+)"', text(value))]
+        found.scenarios += re.findall(r'"((?:[\w.-]+:)?C\d+)"', text(value))
 
 
 def _rows(node: Node, named: dict[str, Node | None], value: Node | None) -> list[str]:
@@ -244,8 +244,8 @@ def _junit(node: Node, name: str, said: str, given: list[Node], guard: str | Non
         subject = one_line(given[1])
         if squash(text(given[0])) == squash(text(given[1])):
             strength = NOTHING
-        if len(given) > 2 and name == "assertEquals" and (value := number_value(given[2])) is not None:
-            tolerance, strength = value, CLOSE
+        if len(given) > 2 and name == "assertEquals" and number_value(given[2]) is not None:
+            tolerance, strength = number_value(given[2]), CLOSE
     return Assertion(line(node), said, strength, form, tolerance, guard, error, subject)
 
 

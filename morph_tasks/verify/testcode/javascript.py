@@ -23,8 +23,8 @@ _SKIPS = ("skip", "todo", "fixme", "fail", "fails", "failing", "skipIf", "runIf"
 _CONDITIONS = ("skipIf", "runIf", "todoIf", "if")
 # What stands between a test's name and its call, and changes nothing here.
 _PLAIN = frozenset({
-    "only", "each", "for", "concurrent", "sequential", "serial", "parallel", "shuffle", "extend", "describe", "test", "it",
-    "override", *_SKIPS,
+    "only", "each", "for", "concurrent", "sequential", "serial", "parallel", "shuffle", "extend", "describe", "test",
+    "it", "override", *_SKIPS,
 })  # fmt: skip
 
 
@@ -98,7 +98,7 @@ class _File:
         ids = dict.fromkeys([*tags(name), *(one for case in cases for one in tags(case))])
         test = SourceTest(
             name, line(node), node.end_point[0] + 1, tuple(ids), skipped, tuple(body.assertions),
-            _first(body.timeout, scope.timeout), _first(body.retries, scope.retries), scope.only, where, cases,
+            _first(body.timeout, scope.timeout), scope.retries if body.retries is None else body.retries, scope.only, where, cases,
         )  # fmt: skip
         return replace(test, body=body.lines, calls=tuple(body.calls), stops=body.stops)
 

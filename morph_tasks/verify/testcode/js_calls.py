@@ -10,6 +10,9 @@ from morph_tasks.verify.testcode.sitter import field, number_value, one_line, pa
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_WRAPPED = (
+    "await_expression", "parenthesized_expression", "non_null_expression", "as_expression", "instantiation_expression",
+)  # fmt: skip
 FUNCTIONS = ("arrow_function", "function_expression", "function", "generator_function")
 
 
@@ -39,16 +42,13 @@ def chain(node: Node) -> Chain | None:
     outer = True
     while here is not None:
         if here.type == "call_expression":
-            given = field(here, "arguments")
-            called.append(
-                (len(names), parts(given) if given and given.type == "arguments" else [given] if given else [])
-            )
+            called.append((len(names), _arguments(here)))
             here = field(here, "function")
         elif here.type in ("member_expression", "subscript_expression"):
             prop = field(here, "property") or field(here, "index")
             names.append(text(prop).strip("\"'`"))
             here = field(here, "object")
-        elif here.type in ("await_expression", "parenthesized_expression", "non_null_expression", "as_expression") or here.type == "instantiation_expression":
+        elif here.type in _WRAPPED:
             here = here.named_children[0] if here.named_children else None
         else:
             break
@@ -64,6 +64,13 @@ def chain(node: Node) -> Chain | None:
             arguments.setdefault(size, arguments[at])
         arguments[at] = given
     return Chain(tuple(reversed(names)), arguments, here)
+
+
+def _arguments(call: Node) -> list[Node]:
+    given = field(call, "arguments")
+    if given is None:
+        return []
+    return parts(given) if given.type == "arguments" else [given]  # a tagged template
 
 
 def title(node: Node | None) -> str | None:

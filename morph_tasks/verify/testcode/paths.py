@@ -7,12 +7,6 @@ import re
 from morph_tasks.verify.validators.languages import LANGUAGES, Language, is_test
 
 _FOREIGN = frozenset({"node_modules", ".morph", "dist", "target", "vendor", "build"})
-# Languages that tests are read in, and that nothing else is measured in.
-_MORE = (
-    Language("java", (".java",), _FOREIGN, (), lambda name: bool(_JAVA.match(name))),
-    Language("ruby", (".rb",), _FOREIGN, (), lambda name: bool(_RUBY.match(name))),
-    Language("typescript", (".mts", ".cts"), _FOREIGN, (".d.mts", ".d.cts"), lambda name: bool(_JS.search(name))),
-)
 _JAVA = re.compile(r"(?:Test|IT)[A-Z0-9]\w*\.java$|\w+(?:Tests?|TestCase|IT|Spec)\.java$")
 _RUBY = re.compile(r"(?:test_\w+|\w+_(?:spec|test))\.rb$|(?:spec|test|rails)_helper\.rb$")
 _JS = re.compile(
@@ -20,6 +14,12 @@ _JS = re.compile(
 )
 _CSHARP = re.compile(r"\w*(?:Tests?|Specs?|TestBase|Fixture)\.cs$", re.I)
 _PYTHON = re.compile(r"tests?\.py$|conftest\.py$|test_.*\.py$|.*_test\.py$")
+# Languages that tests are read in, and that nothing else is measured in.
+_MORE = (
+    Language("java", (".java",), _FOREIGN, (), lambda name: bool(_JAVA.match(name))),
+    Language("ruby", (".rb",), _FOREIGN, (), lambda name: bool(_RUBY.match(name))),
+    Language("typescript", (".mts", ".cts"), _FOREIGN, (".d.mts", ".d.cts"), lambda name: bool(_JS.search(name))),
+)
 _FOLDERS = frozenset({
     "test", "tests", "__tests__", "spec", "specs", "e2e", "testing", "cypress", "androidTest", "integration-tests",
     "integration_tests", "unit-tests", "acceptance", "features",

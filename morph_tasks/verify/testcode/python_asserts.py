@@ -213,9 +213,7 @@ def swallows(handlers: Sequence[ast.ExceptHandler]) -> bool:
         caught = [name_of(one) for one in _types(handler.type)]
         if not caught or not {"AssertionError", "Exception", "BaseException"}.isdisjoint(caught):
             loud = (ast.Raise, ast.Assert)
-            if any(isinstance(node, loud) or _fails(node) for part in handler.body for node in ast.walk(part)):
-                return False
-            return True
+            return not any(isinstance(node, loud) or _fails(node) for part in handler.body for node in ast.walk(part))
     return False
 
 

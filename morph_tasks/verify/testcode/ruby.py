@@ -168,8 +168,8 @@ def _body(inner: Node | None, owned: frozenset[str]) -> Body:
         return _assertion(node, guard, owned)
 
     dialect = Dialect(
-        assertion, _skip, _called, blocks=("body_statement", "block_body", "then", "do_block", "block"), ends=("return",),
-        branches=("if", "unless", "if_modifier", "unless_modifier"), tries=("begin",), quiet=_quiet,
+        assertion, _skip, _called, blocks=("body_statement", "block_body", "then", "do_block", "block"),
+        ends=("return",), branches=("if", "unless", "if_modifier", "unless_modifier"), tries=("begin",), quiet=_quiet,
         simple=("call", "assignment", "binary"),
     )  # fmt: skip
     return body_of(inner, dialect)
