@@ -84,6 +84,12 @@ def test_a_refresh_that_was_killed_gives_the_answers_back(warm: Any) -> None:
     assert warm.git("status", "--porcelain", "evals/cache") == ""
 
 
+def test_a_refresh_that_broke_off_by_itself_gives_the_answers_back(warm: Any) -> None:
+    said = warm.verify(refresh=True, program="raise SystemExit('the provider said 429')")
+    assert (said["status"], said["reason"]) == ("fail", "exit-code") and "429" in said["detail"][-1]
+    assert len(list(warm.cache.iterdir())) == 2
+
+
 def test_a_run_that_was_cut_off_is_not_finished_whatever_it_exits_with(warm: Any) -> None:
     ready = warm.ready(refresh=True)
     warm.summary.write_text('{"scenarios": 2}')
