@@ -13,9 +13,9 @@ from morph_tasks.verify.request import Request
 from morph_tasks.verify.run import Run
 
 
-def check_request(run: Run) -> None:
+def check_request(run: Run, asked: Request | None = None) -> None:
     """Refuse what cannot lead to a baseline, before anything is measured (exit 2)."""
-    request: Request = run.request
+    request = asked or run.request
     if not request.record_baseline:
         return
     excluded = {"--filter": request.filter, "--skip-tests": request.skip_tests, "--skip-build": request.skip_build}

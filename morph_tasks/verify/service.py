@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from dataclasses import replace
 
 from morph_tasks.repo.git import Repo
 from morph_tasks.verify.progress import Progress, Silent
@@ -25,9 +26,13 @@ def verify(repo: Repo, feature: str, request: Request, progress: Progress | None
 
     _watch(repo, feature)
     read_feature(repo.root, feature)
-    before = Run(repo, feature, request, new_run_id())
+    before = Run(repo, feature, replace(request, slice=None), new_run_id())
+    if request.slice:
+        from morph_tasks.verify.narrowing.slices import require_slice
+
+        require_slice(repo.root, feature, request.slice)
     check_filter(before)
-    check_request(before)
+    check_request(before, request)
     shown = progress or Silent()
     install(shown.close)
     with actions.tree_held(repo, request.wait_s):

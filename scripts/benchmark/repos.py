@@ -61,6 +61,19 @@ class Workshop:
             raise
         return shell
 
+    def weakened(self, lines: int) -> Shell:
+        """Return a repository whose feature changed so many lines of Python and TypeScript tests, for the worse."""
+        root = self.folder / "weakened"
+        shell = Shell(root, self.env)
+        if root.exists():
+            return shell
+        write_tests(root, lines // 8, strict=True)
+        write_config(root, INSTANT)
+        commit_all(shell, "tests")
+        shell.output("morph-spec", "create", FEATURE, "--type", "chore", "--description", "What is measured")
+        write_tests(root, lines // 8, strict=False)
+        return shell
+
     @cached_property
     def plain(self) -> Shell:
         """Return a folder without a repository."""
@@ -85,6 +98,34 @@ def write_files(root: Path, count: int) -> None:
             folder.mkdir(parents=True)
         body = "".join(f"value_{number}_{line} = {number * line}\n" for line in range(60))
         (folder / f"file{number:06}.py").write_text(body)
+
+
+def write_tests(root: Path, tests: int, *, strict: bool) -> None:
+    """Write so many tests, twenty a file, in two languages; each has two lines that a lax version has otherwise."""
+    for number in range(tests):
+        python, lax = number % 2 == 0, not strict
+        folder = root / ("api/tests" if python else "web/src")
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / (f"test_part{number // 40:04}.py" if python else f"part{number // 40:04}.test.ts")
+        body = (
+            [
+                f"def test_case_{number}():\n",
+                f"    assert total({number}) == {number}\n" if strict else f"    assert total({number})\n",
+                f"    assert total({number}, 2) == {number * 2}\n" if strict else "    print('not looked at')\n",
+            ]
+            if python
+            else [
+                f'it("case {number}", () => {{\n',
+                f"  expect(total({number})).toBe({number});\n"
+                if strict
+                else f"  expect(total({number})).toBeTruthy();\n",
+                f"  expect(twice({number})).toEqual({number * 2});\n}});\n" if not lax else "  void 0;\n});\n",
+            ]
+        )
+        first = number % 40 < 2
+        with file.open("w" if first else "a", encoding="utf-8") as out:
+            out.writelines(["import { expect, it } from 'vitest';\n"] if first and not python else [])
+            out.writelines(body)
 
 
 def write_config(root: Path, command: str) -> None:

@@ -137,6 +137,33 @@ def junit(bench: Bench) -> Measured:
     return Measured(what, "", f"{cpu:.2f} s of CPU", "≤ 1 s", cpu <= 1)
 
 
+def slice_start(bench: Bench) -> Measured:
+    """Choosing what a slice needs of ten nodes, and starting the first of them once the tree is known."""
+    shell = _green(bench, bench.size.files, INSTANT)
+    folder = shell.cwd / f".morph/features/{FEATURE}/2-plan"
+    folder.mkdir(exist_ok=True)
+    (folder / "plan.md").write_text(plan(10, 4), encoding="utf-8")
+    shell.output("morph-spec", "plan-check", FEATURE)
+    touched = shell.cwd / "src/part_2.py"
+    touched.write_text("touched = True\n", encoding="utf-8")
+    took = sorted(_picking(shell) for _ in range(bench.size.pairs))[bench.size.pairs // 2]
+    touched.unlink()
+    what = f"`morph-spec verify {FEATURE} F2`, choosing and starting after the fingerprint, {NODES} nodes"
+    return Measured(what, "", f"{took * 1000:.0f} ms", "≤ 150 ms", took <= 0.15)
+
+
+def tripwire(bench: Bench) -> Measured:
+    """The CPU time of looking for weakened tests in a long diff."""
+    shell = bench.workshop.weakened(5_000)
+    script = str(Path(__file__).with_name("weakening.py"))
+    said = json.loads(shell.output(sys.executable, script, FEATURE))
+    if not said["findings"]:
+        raise NotAvailable("the validator found nothing in a diff that removes assertions")
+    cpu = alone(lambda: shell.cost(sys.executable, script, FEATURE), bench.size.pairs).wall
+    what = f"validator `test-weakening`, a diff of {said['lines']:,} lines"
+    return Measured(what, "", f"{cpu:.2f} s", "≤ 2 s", cpu <= 2)
+
+
 ROWS: dict[str, Callable[[Bench], Measured]] = {
     "noop": noop,
     "noop-50k": noop_many,
@@ -150,7 +177,17 @@ ROWS: dict[str, Callable[[Bench], Measured]] = {
     "overhead-n2": overhead_two,
     "suite-read": suite_read,
     "junit": junit,
+    "slice": slice_start,
+    "tripwire": tripwire,
 }
+
+
+def _picking(shell: Shell) -> float:
+    script = str(Path(__file__).with_name("picking.py"))
+    said = json.loads(shell.output(sys.executable, script, FEATURE, "F2"))
+    if said["started"] != NODES:
+        raise NotAvailable(f"the slice started {said['started']} of {NODES} nodes")
+    return float(said["seconds"])
 
 
 def _noop(bench: Bench, files: int, limit: float, *argv: str) -> Measured:

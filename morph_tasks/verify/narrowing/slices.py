@@ -42,15 +42,20 @@ class SliceFiles:
         return not (self.files or self.folders or self.deleted)
 
 
+def require_slice(root: Path, feature: str, slice_id: str) -> tuple[dict[str, tuple[str, ...]], str]:
+    """Return the files that each slice of a plan names, and the id that was meant; raises as `slice_files` does."""
+    slices, wanted = planned_files(root, feature), slice_id.strip()
+    if wanted not in slices:
+        raise _not_found(feature, wanted, list(slices))
+    return slices, wanted
+
+
 def slice_files(repo: Repo, feature: str, slice_id: str) -> SliceFiles:
     """Return what a slice is about, by its plan and by git (a constant number of processes).
 
     Raises Refusal `plan-missing`, `slice-not-found` (exit 2), `plan-invalid`, and what reading a plan or git raises.
     """
-    slices = planned_files(repo.root, feature)
-    wanted = slice_id.strip()
-    if wanted not in slices:
-        raise _not_found(feature, wanted, list(slices))
+    slices, wanted = require_slice(repo.root, feature, slice_id)
     planned = [path for path in slices[wanted] if not _is_ours(path)]
     others = {path for one, paths in slices.items() if one != wanted for path in paths}
     light = repo.lightly()
