@@ -77,41 +77,49 @@ def _sharp(tree: Projects, cwd: str, aims: Sequence[Aim], path: str) -> tuple[So
     data = _data(tree.root / path)
     if data is None:
         return f"{path} cannot be read"
-    source, text = scan(data), decoded(data)
-    looks = source.tests or text is None or reads_as_test(text, posixpath.basename(path).rsplit(".", 1)[0])
+    takers = [taker(tree, cwd, aim, path) for aim in aims]
     owner = tree.nearest(path)
     in_test = owner is not None and _is_test(tree, aims, owner)
-    takers = [taker(tree, cwd, aim, path) for aim in aims] if looks or in_test else []
-    linked = not (looks or in_test) and any(aim.project and taker(tree, cwd, aim, path) for aim in aims)
-    if not takers and not linked:
+    if not any(takers) and None not in takers:
+        why = _elsewhere(tree, aims, path, owner, in_test, data)
+        return why or _NOTHING
+    source = scan(data)
+    # A link that names its project runs tests of all that it compiles, also of what stands in another one's folder.
+    in_test = in_test or any(aim.project and project for aim, project in zip(aims, takers, strict=True))
+    if not (source.tests or in_test or _reads(data, path)):
         return _NOTHING
     if None in takers:
         return f"which project compiles {path} cannot be told"
-    if not any(takers) and not linked:
-        why = _elsewhere(tree, aims, path, owner, source)
-        return why or _NOTHING
-    if not source.tests:
-        if source.problem:
-            return f"{path} {source.problem}"
-        if in_test or linked:
-            return f"{path} holds no test attribute: the tests that use it are in other files"
-        return f"{path} reads like a test, but holds no test attribute that is known"
     if source.problem:
         return f"{path} {source.problem}"
+    if not source.tests:
+        if in_test:
+            return f"{path} holds no test attribute: the tests that use it are in other files"
+        return f"{path} reads like a test, but holds no test attribute that is known"
     return (source, takers) if source.types else f"{path} declares no type that could be selected"
 
 
-def _elsewhere(tree: Projects, aims: Sequence[Aim], path: str, owner: str | None, source: Source) -> str | None:
+def _elsewhere(
+    tree: Projects, aims: Sequence[Aim], path: str, owner: str | None, in_test: bool, data: bytes
+) -> str | None:
     """Return why a file that no link compiles matters all the same; None when it does not."""
     if owner is None:
-        return f"{path} reads like a test, and no project is known to hold it"
-    if source.tests and not source.problem:
+        return f"{path} reads like a test, and no project is known to hold it" if _reads(data, path) else None
+    if not in_test:
         return None
     for project in dict.fromkeys(aim.project for aim in aims if aim.project):
         built_on, known = referenced(tree, project)
-        if not known or any(tree.same(one, owner) for one in built_on):
+        if known and not any(tree.same(one, owner) for one in built_on):
+            continue
+        source = scan(data)
+        if not source.tests or source.problem:
             return f"{path} may be used by the tests of {project}, which builds on its project"
     return None
+
+
+def _reads(data: bytes, path: str) -> bool:
+    text = decoded(data)
+    return text is None or reads_as_test(text, posixpath.basename(path).rsplit(".", 1)[0])
 
 
 def _is_test(tree: Projects, aims: Sequence[Aim], project: str) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,7 @@ class Projects:
     _folders: dict[str, list[str]] = field(default_factory=dict)
     _texts: dict[str, str | None] = field(default_factory=dict)
     _trees: dict[str, Element | None] = field(default_factory=dict)
+    _around: dict[tuple[str, tuple[str, ...]], list[Path]] = field(default_factory=dict)
 
     def nearest(self, path: str) -> str | None:
         """Return the C# project of the nearest folder above a file: the first by name where there are several."""
@@ -69,16 +71,16 @@ class Projects:
 
     def text(self, path: str | Path) -> str | None:
         """Return a file's text, "" when it is not there, None when it cannot be read."""
-        full = str(self.root / path)
+        full = os.path.join(self.root, path)
         if full not in self._texts:
-            self._texts[full] = _read(full)
+            self._texts[full] = _kept(full, _signature(full))[0]
         return self._texts[full]
 
     def tree(self, path: str | Path) -> Element | None:
         """Return a project file as elements without namespaces; None when it is missing or cannot be read."""
-        full = str(self.root / path)
+        full = os.path.join(self.root, path)
         if full not in self._trees:
-            self._trees[full] = _parsed(self.text(path))
+            self._trees[full] = _kept(full, _signature(full))[1]()
         return self._trees[full]
 
     def said(self, project: str) -> Iterator[str | Path]:
@@ -91,11 +93,12 @@ class Projects:
 
         The build engine takes the nearest one, which may import the next; it does not stop at the repository.
         """
-        here = Path(os.path.abspath(self.root / project)).parent
-        for folder in (here, *here.parents):
-            for name in names:
-                if (folder / name).is_file():
-                    yield folder / name
+        here = posixpath.dirname(project)
+        if (here, names) not in self._around:
+            start = Path(os.path.abspath(self.root / here))
+            paths = [folder / name for folder in (start, *start.parents) for name in names]
+            self._around[here, names] = [path for path in paths if path.is_file()]
+        yield from self._around[here, names]
 
     def beside(self, project: str, ending: str) -> list[str]:
         """Return the files in a project's folder whose names end so, in any case."""
@@ -160,6 +163,21 @@ def _holds(condition: str | None, project: str) -> bool:
     name, word = project, hit[2]
     answers = {"endswith": name.endswith(word), "startswith": name.startswith(word), "contains": word in name}
     return answers[hit[1].lower()]
+
+
+def _signature(path: str) -> tuple[int, ...] | None:
+    try:
+        seen = os.stat(path)
+    except OSError:
+        return None
+    return seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns
+
+
+@lru_cache(maxsize=512)
+def _kept(path: str, signature: tuple[int, ...] | None) -> tuple[str | None, Callable[[], Element | None]]:
+    """Return a file's text and a function that parses it once; many nodes ask for the same few projects."""
+    text = _read(path)
+    return text, lru_cache(maxsize=1)(lambda: _parsed(text))
 
 
 def _read(path: str) -> str | None:

@@ -33,6 +33,8 @@ _ATTRIBUTE = re.compile(
     r"(?:global\s*::\s*)?(?P<name>@?\w+(?:\s*(?:\.|::)\s*@?\w+)*)\s*(?:<[^()]*>)?\s*(?P<rest>\(.*\))?\s*",
     re.S,
 )
+# An attribute section begins the file or follows the end of something.
+_OPENED = re.compile(r"(?:(?<![\s\S])|(?<=[;{}\]]))\s*\[")
 _COMBINES = frozenset({"and", "as", "in", "is", "not", "or", "switch", "when", "with"})
 _WORDS = (
     r"(?:Fact|Theory|Test|TestMethod|DataTestMethod|TestCase|TestCaseSource|TestClass|TestFixture|InlineData|DataRow)"
@@ -87,12 +89,9 @@ def reads_as_test(text: str, stem: str) -> bool:
 def test_sections(code: str) -> Iterator[int]:
     """Yield where masked code has attribute sections with a test attribute, by its whole name."""
     plain = code.replace(COMMENT, " ").replace(DIRECTIVE, " ")
-    before = ";"
-    for at, char in enumerate(plain):
-        if char == "[" and before in ";{}]" and _section(plain, at):
-            yield at
-        if not char.isspace():
-            before = char
+    for hit in _OPENED.finditer(plain):
+        if _section(plain, hit.end() - 1):
+            yield hit.end() - 1
 
 
 def _section(code: str, start: int) -> bool:

@@ -379,7 +379,7 @@ FLOORS = [
         project("xunit.v3", more=f'<Choose><When Condition="1"><PropertyGroup>{FLOOR}</PropertyGroup></When></Choose>'),
         {},
     ),
-    ("local property", project("xunit.v3", properties=FLOOR, attributes=f' TreatAsLocalProperty="{ARGS}"'), {}),
+    ("local property", project("xunit.v3", properties=FLOOR, attributes=' TreatAsLocalProperty="Other"'), {}),
     ("import", project("xunit.v3", properties=FLOOR, more='<Import Project="x.props" />'), {}),
     ("twice", project("xunit.v3", properties=FLOOR + FLOOR), {}),
     ("referenced", project("xunit.v3", properties=f"{FLOOR}<X>$({ARGS})</X>"), {}),
@@ -636,6 +636,10 @@ NO_SECTION = [
     "bool A(Env[] e) => e switch {\n    [Env.Test] or [Env.Dev] => true,\n    [Test] => true,\n    _ => false };",
     "D d = new() {\n    [Env.Test] = 1,\n    [Fact] = 2 };",
     "int A(int[] x) => x[Test];",
+    "void A([Test] int x) { }",
+    "void A(\n        [Test] int x) { }",
+    "bool A(Env[] e) => e is\n    [Test] found;",
+    "bool A(Env[] e) => e switch {\n    [Fact] when e.Any() => true,\n    [_, Test] and [Fact, _] => true,\n    _ => false };",
 ]
 
 
