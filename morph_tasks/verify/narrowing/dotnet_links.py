@@ -141,7 +141,8 @@ def _pieces(command: str) -> list[str]:
 
 def _link(line: Line) -> Link | str:
     texts = [word.text for word in line.words]
-    strange = [name for name in line.assigned if not _HARMLESS.fullmatch(name)]
+    names = [word.text.split("=", 1)[0] for word in line.words[: line.first]]
+    strange = [name for name in names if not _HARMLESS.fullmatch(name)]
     if strange:
         return f"the command sets `{strange[0]}`, which the build may read"
     at = line.first

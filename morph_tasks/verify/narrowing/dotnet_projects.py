@@ -95,9 +95,10 @@ class Projects:
         """
         here = posixpath.dirname(project)
         if (here, names) not in self._around:
-            start = Path(os.path.abspath(self.root / here))
-            paths = [folder / name for folder in (start, *start.parents) for name in names]
-            self._around[here, names] = [path for path in paths if path.is_file()]
+            parts = os.path.abspath(os.path.join(self.root, here)).split("/")
+            folders = ["/".join(parts[:many]) for many in range(len(parts), 0, -1)]
+            paths = [f"{folder}/{name}" for folder in folders for name in names]
+            self._around[here, names] = [Path(path) for path in paths if os.path.isfile(path)]
         yield from self._around[here, names]
 
     def beside(self, project: str, ending: str) -> list[str]:
