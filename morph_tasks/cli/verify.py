@@ -60,6 +60,7 @@ def _request(values: dict[str, Any]) -> Request:
         record_baseline=values.get("record_baseline", False),
         slice=values.get("slice_id"),
         full=values.get("full", False),
+        refresh_cache=values.get("refresh_cache", False),
     )
 
 
@@ -78,6 +79,9 @@ def _request(values: dict[str, Any]) -> Request:
     "--record-baseline",
     is_flag=True,
     help="Measure every suite and write the counts as expectedCount into the config.",
+)
+@click.option(
+    "--refresh-cache", is_flag=True, help="Let the evals nodes ask their providers again and record the answers."
 )
 @click.option("--no-persist", is_flag=True, help="Write nothing into feature.json: a probe, never a proof.")
 @click.option(

@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from morph_tasks.model.evals import EvalSettings
+
 Text = Annotated[str, StringConstraints(strict=True)]
 # An argument of a program holds 128 KiB; an id names files, beside a time and a suffix.
 Command = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=100_000, pattern=r"\S")]
@@ -85,7 +87,7 @@ class TestNode(_NodeConfig):
     flaky: Literal["allow"] | None = Field(default=None, description="`allow`: a flaky pass may be proof.")
     flakyReason: Text | None = Field(default=None, description="Why a flaky pass is accepted.")
     groups: Any = Field(default=None, description="Not used any more; a warning names it.")
-    evals: dict[str, Any] | None = Field(default=None, description="Settings of the `evals` runner.")
+    evals: EvalSettings | None = Field(default=None, description="Settings of the `evals` runner, and of no other.")
 
 
 class Project(_Open):

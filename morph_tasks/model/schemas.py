@@ -16,6 +16,7 @@ from morph_tasks.repo.files import to_json, write_atomic
 SCHEMAS = {
     "checks.schema.json": "morph_tasks.model.checks:Checks",
     "config.schema.json": "morph_tasks.model.config:Config",
+    "eval-summary.schema.json": "morph_tasks.model.eval_summary:EvalSummary",
     "feature.schema.json": "morph_tasks.model.feature:Feature",
     "verify.schema.json": "morph_tasks.model.verification:VerifyDocument",
 }

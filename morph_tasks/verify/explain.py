@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from morph_tasks.repo.byproducts import is_byproduct
 from morph_tasks.verify import snapshots
-from morph_tasks.verify.facts import Facts, Manifest
+from morph_tasks.verify.facts import Facts, Manifest, made_by
 from morph_tasks.verify.measure import ELSEWHERE, fresh_view
 from morph_tasks.verify.nodes import Node
 from morph_tasks.verify.run import Run
@@ -90,7 +90,7 @@ def changed_files(run: Run, node: Node, recorded: Mapping[str, Any], tree: TreeS
     if found is None:
         return None
     matches = compile_globs(node.inputs) if node.inputs is not None else None
-    made = compile_globs([glob for other in run.nodes for glob in (*other.junit, *other.outputs)])
+    made = compile_globs([glob for other in run.nodes for glob in made_by(other)])
     return [
         (os.fsdecode(path), how)
         for path, how in found

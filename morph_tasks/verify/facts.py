@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from morph_tasks.model.load import Config
     from morph_tasks.repo.fingerprint import TreeState
     from morph_tasks.repo.git import Repo
+    from morph_tasks.verify.evals.declared import Evals
 
 RULES = 2  # raised when the meaning of a manifest changes
 # A look at the tree serves every node decided within this time, in seconds, as long as nothing was run.
@@ -58,7 +59,7 @@ class Observer:
         self._config = config
         self._nodes = nodes
         self._groups = {node.ref: node.inputs for node in nodes if node.inputs is not None}
-        self.excluded = tuple(sorted({path for node in nodes for path in (*node.junit, *node.outputs)}))
+        self.excluded = tuple(sorted({path for node in nodes for path in made_by(node)}))
         self._digests = Digests(repo.store)
         self._seen: tuple[float, int, TreeState] | None = None
         self._kept: TreeState | None = None
@@ -103,7 +104,15 @@ class Observer:
         inputs["digest"] = tree.sum if node.inputs is None else tree.groups[node.ref]
         manifest = {**self._standing(node), "inputs": inputs, "needs": dict(sorted(needs.items()))}
         manifest["ignored"] = self._ignored_files(node)
+        if node.evals:
+            manifest["cache"] = self.answers(node.evals)
         return Facts(manifest, key_of(manifest), tree)
+
+    def answers(self, evals: Evals) -> str:
+        """Return what identifies the recorded answers of an evals node: it reads them, and a cold run adds to them."""
+        from morph_tasks.verify.evals.cache import digest
+
+        return digest(self._repo, evals.cache_dir, self._digests.of)
 
     def reads_nothing(self, facts: Facts) -> bool:
         """Tell whether no file of the tree belongs to the inputs of a node."""
@@ -252,6 +261,11 @@ class Observer:
             return self._told_ignored([path])
         except Refusal:
             return frozenset()
+
+
+def made_by(node: Node) -> tuple[str, ...]:
+    """Return the globs of what a node writes: that never is an input."""
+    return (*node.junit, *node.outputs, *(node.evals.not_inputs if node.evals else ()))
 
 
 def key_of(manifest: Manifest) -> str:

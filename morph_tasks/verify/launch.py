@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from morph_tasks.verify.nodes import Node
@@ -20,14 +22,26 @@ VERIFYING = "MORPH_VERIFYING"  # the trees whose locks the verifies around a com
 _SHED = {"MORPH_TEST_REPORT", "NODE_TEST_CONTEXT", "PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER"}
 
 
-def launch(repo: Repo, node: Node, log: Path, *, feature: str, run_id: str, timeout_ms: int) -> Ended:
-    """Run a node's command to its end, or to the end of its time; the log holds all that it said."""
+def launch(
+    repo: Repo,
+    node: Node,
+    log: Path,
+    *,
+    feature: str,
+    run_id: str,
+    timeout_ms: int,
+    env: Mapping[str, str] = MappingProxyType({}),
+) -> Ended:
+    """Run a node's command to its end, or to the end of its time; the log holds all that it said.
+
+    `env` is added to the environment of nodes.
+    """
     from morph_tasks.machine.processes import supervise
 
     ended = supervise(
         node.command,
         cwd=repo.root / node.cwd,
-        env=environment(repo, node, feature) | _naming(node, log),
+        env=environment(repo, node, feature) | _naming(node, log) | dict(env),
         log=log,
         timeout_s=timeout_ms / 1000,
         run_id=run_id,

@@ -42,7 +42,9 @@ def fresh_view(run: Run, node: Node) -> str | None:
         same = view and (view.get("status"), view.get("message")) == _unrun(node)[::2]
         return None if same else "the reason it is not run changed"
     if _must_run(run, node):
-        return "--fresh" if run.request.fresh else "--record-baseline measures every suite"
+        if run.request.fresh:
+            return "--fresh"
+        return "--refresh-cache" if node.evals else "--record-baseline measures every suite"
     if not node.reuse:
         return "it is measured at every verify"
     facts = run.facts(node)
@@ -59,7 +61,12 @@ def fresh_view(run: Run, node: Node) -> str | None:
 
 
 def _must_run(run: Run, node: Node) -> bool:
-    return run.request.fresh or (run.request.record_baseline and node.family == "tests")
+    asked = run.request
+    return (
+        asked.fresh
+        or (asked.record_baseline and node.family == "tests")
+        or (asked.refresh_cache and node.evals is not None)
+    )
 
 
 def _unrun(node: Node) -> tuple[str, str | None, str]:
@@ -139,6 +146,9 @@ def _measure_now(run: Run, node: Node, facts: Facts) -> Record:
     # A node may install packages or tools for itself: then the next verify has another key and measures again.
     if any(after.manifest[name] != facts.manifest[name] for name in ("inputs", "ignored", "locks")):
         result = {**result, **_changed(run, node, facts, recorded, after)}
+    if node.evals and after.key != facts.key and result["reason"] != "inputs-changed":
+        # The answers that the run recorded are what it proves from now on.
+        facts, name = after, _moved(run, node, name, after.key)
     record: Record = {
         "version": 1,
         "node": node.ref,
@@ -168,6 +178,13 @@ def _measure_now(run: Run, node: Node, facts: Facts) -> Record:
     return record
 
 
+def _moved(run: Run, node: Node, name: Path, key: str) -> Path:
+    """Return the name of a measurement under another key, its log brought along."""
+    new = run.store.new_name(node.ref, key)
+    Path(f"{name}.log").replace(f"{new}.log")
+    return new
+
+
 def _tried(run: Run, node: Node, log: Path, started: int) -> dict[str, Any]:
     from morph_tasks.verify.reading import not_started
 
@@ -186,6 +203,10 @@ def _attempts(run: Run, node: Node, log: Path, started: int) -> dict[str, Any]:
     ceiling = (
         run.request.timeout_ms if run.request.timeout_ms and node.family in ("build", "tests") else node.timeout_ms
     )
+    if node.evals:
+        from morph_tasks.verify.evals.attempts import attempts
+
+        return attempts(run, node, node.evals, log, ceiling)
     unbuilt = _prebuild(run, node, log, ceiling)
     if unbuilt:
         return unbuilt

@@ -12,6 +12,7 @@ from morph_tasks.verify.probe import ask
 
 if TYPE_CHECKING:
     from morph_tasks.model.load import Config
+    from morph_tasks.verify.evals.declared import Evals
     from morph_tasks.verify.narrowing.model import Selection
 
 FAMILIES = ("build", "tests", "validators", "e2e")
@@ -46,6 +47,7 @@ class Node:
     prebuild: tuple[str, ...] = ()
     validator: str | None = None
     e2e: bool = False
+    evals: Evals | None = None
     scope: str = ""
     selection: Selection | None = field(default=None, compare=False)
     skip: str | None = None
@@ -89,6 +91,7 @@ def resolve_nodes(root: Path, config: Config) -> tuple[Node, ...]:
 
 
 def _tests(root: Path, config: Config) -> list[Node]:
+    from morph_tasks.verify.evals.declared import without_clashes
     from morph_tasks.verify.fallback import test_nodes
 
     declared = config.project.get("tests")
@@ -96,7 +99,8 @@ def _tests(root: Path, config: Config) -> list[Node]:
         return test_nodes(root, config)
     if not declared:
         return [Node("tests", "none", skip="the project declares that it has no tests")]
-    return [_declared(root, "tests", item, config.project) for item in declared]
+    nodes = [_declared(root, "tests", item, config.project) for item in declared]
+    return without_clashes(nodes) if any(node.evals for node in nodes) else nodes
 
 
 def links(command: str) -> int:
@@ -142,6 +146,10 @@ def _declared_test(root: Path, node: Node, item: dict[str, Any], project: dict[s
         # A stack, a model or a provider decides the result too: nothing in the tree says what they answer.
         reuse=item.get("reuse", not (item.get("e2e") or runner == "evals")),
     )
+    if item.get("evals") or runner == "evals":
+        from morph_tasks.verify.evals.declared import declared_node
+
+        return declared_node(root, node, item)
     if item.get("e2e"):
         node = replace(node, e2e=True, skip="it needs the running application, which this version cannot start")
     if item.get("build") and runner != "dotnet":
@@ -163,7 +171,7 @@ def _runner(root: Path, item: dict[str, Any]) -> tuple[str, list[str]]:
     named = item.get("runner")
     if named is None:
         return infer_runner(item["command"], root / item.get("cwd", ".")) or "none", []
-    if named in RUNNERS:
+    if named in RUNNERS or named == "evals":
         return named, []
     return "none", [f"runner {named} has no reader yet: its tests are not counted"]
 

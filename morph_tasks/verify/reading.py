@@ -25,7 +25,7 @@ def read_result(
 ) -> dict[str, Any]:
     """Return the fields of a record that say how a command ended and what its output means."""
     base: dict[str, Any] = {"exitCode": ended.exit_code, "count": None, "counts": None, "warnings": [], "detail": []}
-    base["warnings"] = _left(ended)
+    base["warnings"] = left_behind(ended)
     if not log.is_file():
         said = "its log was removed while it ran: what it did cannot be told"
         return {**base, "status": "fail", "reason": "log-lost", "message": said}
@@ -45,7 +45,7 @@ def not_started(refusal: Refusal) -> dict[str, Any]:
     return {**base, "status": "fail", "reason": refusal.code, "message": refusal.what, "attempts": ["fail"]}
 
 
-def _left(ended: Ended) -> list[str]:
+def left_behind(ended: Ended) -> list[str]:
     """Return warnings on what a command left behind."""
     ours = [name for name in ended.leftovers if name not in ended.running]
     said = [f"left running and ended by us: {_some(ours)}"] if ours else []

@@ -13,8 +13,8 @@ from morph_tasks.verify.run import Run
 from morph_tasks.verify.scenarios.proof import Matrix, table_lines
 
 if TYPE_CHECKING:
-    from morph_tasks.verify.narrowing.slices import SliceFiles
     from morph_tasks.repo.fingerprint import TreeState
+    from morph_tasks.verify.narrowing.slices import SliceFiles
 
 _ID_WIDTH = 24
 
@@ -100,6 +100,7 @@ def _entry(outcome: Outcome) -> dict[str, Any]:
         "counts": record.get("counts"),
         "expectedCount": node.expected_count,
         "selection": node.selection.as_json() if node.selection else None,
+        **({"cache": record.get("cache")} if node.evals else {}),
         "key": record.get("key"),
         "reused": reused if outcome.reused and record.get("key") else None,
         "afterFailures": record.get("afterFailures") or 0,

@@ -29,6 +29,7 @@ class Request:
     record_baseline: bool = False
     slice: str | None = None
     full: bool = False
+    refresh_cache: bool = False
 
     def not_persisted(self) -> str | None:
         """Return why the run of this request is no whole proof; None when it is one."""
@@ -91,6 +92,7 @@ _VARIABLES = {
     "wait": ("wait_s", "seconds"),
     "record-baseline": ("record_baseline", "flag"),
     "full": ("full", "flag"),
+    "refresh-cache": ("refresh_cache", "flag"),
 }
 VARIABLES = tuple(_VARIABLES)
 

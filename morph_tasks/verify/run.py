@@ -158,6 +158,20 @@ def check_filter(run: Run) -> None:
         )
 
 
+def check_refresh(run: Run, asked: Request) -> None:
+    """Refuse a `--refresh-cache` that would refresh nothing (exit 2)."""
+    if not asked.refresh_cache:
+        return
+    for option, given in {"--skip-tests": asked.skip_tests, "a slice": bool(asked.slice)}.items():
+        if given:
+            what = f"--refresh-cache asks the evals nodes again and {option} leaves them out"
+            raise Refusal("options-exclude", what, fix="give one of the two", exit_code=2)
+    chosen = [node for node in run.nodes if node.runner == "evals" and (not asked.filter or asked.chooses(node))]
+    if not chosen:
+        what = "--refresh-cache refreshes nothing: this run has no node of runner evals"
+        raise Refusal("refresh-matches-nothing", what, fix="leave --refresh-cache out", exit_code=2)
+
+
 def _narrowed(node: Node, selection: Selection | None, slice_id: str) -> Node:
     """Return a node as a slice measures it. A part of a suite has no baseline, and a view of its own."""
     if selection is None or selection.mode != "narrowed":

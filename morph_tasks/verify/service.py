@@ -10,7 +10,7 @@ from morph_tasks.repo.git import Repo
 from morph_tasks.verify.progress import Progress, Silent
 from morph_tasks.verify.report import Result
 from morph_tasks.verify.request import Request
-from morph_tasks.verify.run import Run, check_filter, new_run_id
+from morph_tasks.verify.run import Run, check_filter, check_refresh, new_run_id
 
 
 def verify(repo: Repo, feature: str, request: Request, progress: Progress | None = None) -> Result:
@@ -33,6 +33,7 @@ def verify(repo: Repo, feature: str, request: Request, progress: Progress | None
         require_slice(repo.root, feature, request.slice)
     check_filter(before)
     check_request(before, request)
+    check_refresh(before, request)
     shown = progress or Silent()
     install(shown.close)
     with actions.tree_held(repo, request.wait_s):

@@ -19,7 +19,8 @@ _HISTORY = 20
 
 def fingerprint(run: Run) -> str:
     """Return what identifies the code under proof: the tree outside `.morph/` and what the configuration says."""
-    return text_digest(f"{run.observer.tree().sum} {run.config.meaning()}")
+    answers = [run.observer.answers(node.evals) for node in run.nodes if node.evals]
+    return text_digest(" ".join([run.observer.tree().sum, run.config.meaning(), *answers]))
 
 
 def make_stamp(run: Run, verdict: Verdict, found: Matrix, duration_ms: int) -> dict[str, Any]:

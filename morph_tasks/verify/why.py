@@ -49,6 +49,7 @@ def changes(old: Manifest, new: Manifest, paths: list[tuple[str, str]] | None, s
         "scripts",
         "rules",
         "validator",
+        "cache",
     ):
         if old.get(name) != new.get(name):
             lines.append(_option(name, old.get(name), new.get(name)))
@@ -76,6 +77,8 @@ def _globs(manifest: Manifest) -> Any:
 
 
 def _option(name: str, old: Any, new: Any) -> str:
+    if name == "cache":
+        return "the recorded answers changed"
     if name == "validator":
         return "what the validator compares with changed"
     if name in ("scripts", "rules"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from morph_tasks.errors import Refusal
 
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
+    from morph_tasks.verify.nodes import Node
 
 RUNNER = "evals"
 # A slice does not pay for a suite of evals, and the review reads the result of the whole feature.
@@ -58,23 +59,40 @@ def problem(repo: Repo, item: dict[str, Any]) -> str | None:
     return _nested(declared) or _summary_problem(repo, declared) or _cache_problem(repo, declared)
 
 
-def clashes(items: Iterable[dict[str, Any]]) -> dict[str, str]:
+def declared_node(root: Path, node: Node, item: dict[str, Any]) -> Node:
+    """Return a node of runner `evals` with its block; `invalid` when block, runner or places cannot be meant."""
+    from dataclasses import replace
+
+    from morph_tasks.repo.git import open_repo
+
+    said = problem(open_repo(root).lightly(), item)
+    if said:
+        return replace(node, invalid=said)
+    return replace(node, evals=Evals.of(item["evals"]))
+
+
+def without_clashes(nodes: Sequence[Node]) -> list[Node]:
+    """Mark the nodes that write to one place."""
+    from dataclasses import replace
+
+    found = clashes((node.id, node.evals) for node in nodes if node.evals)
+    return [replace(node, invalid=found[node.id]) if node.evals and node.id in found else node for node in nodes]
+
+
+def clashes(declared: Iterable[tuple[str, Evals]]) -> dict[str, str]:
     """Return, by node id, why two evals nodes cannot go together: they write to the same place."""
     seen: list[tuple[str, Evals]] = []
     found: dict[str, str] = {}
-    for item in items:
-        if item.get("runner") != RUNNER or not item.get("evals"):
-            continue
-        mine = Evals.of(item["evals"])
+    for own, mine in declared:
         for other, theirs in seen:
             if mine.summary == theirs.summary or _touch(mine.cache_dir, theirs.cache_dir):
                 what = "summary" if mine.summary == theirs.summary else "cacheDir"
-                found.setdefault(item["id"], f"`evals.{what}` is that of node {other} too: each needs its own")
-                found.setdefault(other, f"`evals.{what}` is that of node {item['id']} too: each needs its own")
+                found.setdefault(own, f"`evals.{what}` is that of node {other} too: each needs its own")
+                found.setdefault(other, f"`evals.{what}` is that of node {own} too: each needs its own")
             elif _touch(mine.summary, theirs.cache_dir) or _touch(theirs.summary, mine.cache_dir):
-                found.setdefault(item["id"], f"its summary and its cacheDir meet those of node {other}")
-                found.setdefault(other, f"its summary and its cacheDir meet those of node {item['id']}")
-        seen.append((item["id"], mine))
+                found.setdefault(own, f"its summary and its cacheDir meet those of node {other}")
+                found.setdefault(other, f"its summary and its cacheDir meet those of node {own}")
+        seen.append((own, mine))
     return found
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from morph_tasks.model.evals import EvalSettings
 from morph_tasks.verify.evals.declared import Evals, clashes, problem
-from morph_tasks.verify.evals.settings import EvalSettings
 from morph_tasks.verify.runners.infer import infer_runner
 
 BLOCK = {"summary": "evals/summary.json", "cacheDir": "evals/cache", "requiredEnv": ["MODEL_KEY"]}
@@ -81,10 +81,10 @@ def test_a_place_that_cannot_be_meant(suite: Any, tmp_path: Any, over: dict[str,
 
 
 def test_two_nodes_that_write_to_one_place() -> None:
-    def node(name: str, summary: str, cache: str) -> dict[str, Any]:
-        return {"id": name, "runner": "evals", "evals": {"summary": summary, "cacheDir": cache}}
+    def node(name: str, summary: str, cache: str) -> tuple[str, Evals]:
+        return name, Evals.of({"summary": summary, "cacheDir": cache})
 
-    assert clashes([node("a", "a.json", "a"), node("b", "b.json", "b"), {"id": "c", "runner": "pytest"}]) == {}
+    assert clashes([node("a", "a.json", "a"), node("b", "b.json", "b")]) == {}
     assert set(clashes([node("a", "./s.json", "a"), node("b", "s.json", "b")])) == {"a", "b"}
     assert set(clashes([node("a", "a.json", "evals"), node("b", "b.json", "evals/b")])) == {"a", "b"}
     assert set(clashes([node("a", "a.json", "evals"), node("b", "evals/b.json", "b")])) == {"a", "b"}

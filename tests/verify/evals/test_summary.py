@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from morph_tasks.framework_files import framework_path
+from morph_tasks.model.eval_summary import EvalSummary
 from morph_tasks.repo.files import to_json
 from morph_tasks.verify.evals.after import carriers_of
-from morph_tasks.verify.evals.published import EvalSummary
 from morph_tasks.verify.evals.summary import MOST, Unreadable, parse
 
 SCHEMA = framework_path("schemas/eval-summary.schema.json")
