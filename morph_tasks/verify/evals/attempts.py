@@ -31,7 +31,7 @@ def attempts(run: Run, node: Node, declared: Evals, log: Path, ceiling_ms: int) 
         ended = launch(
             run.repo, node, place, feature=run.feature, run_id=run.run_id, timeout_ms=ceiling_ms, env=ready.env
         )
-        result = after(run.repo, ready, ended.exit_code, place, cut_off=ended.timed_out)
+        result = after(run.repo, ready, ended.exit_code, place, cut_off=ended.timed_out or ended.interrupted)
         result["warnings"] = [*left_behind(ended), *result["warnings"]]
         if ended.timed_out:
             said = f"timeout after {ceiling_ms} ms: how many scenarios would have failed is not known"
