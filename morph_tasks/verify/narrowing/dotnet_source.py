@@ -46,7 +46,7 @@ _READS_AS_TEST = re.compile(
     r"(?:Xunit|NUnit\.Framework|Microsoft\.VisualStudio\.TestTools\.UnitTesting|TUnit|Bunit)\b"
     r"|@(?:using|inherits)\s+(?:Xunit|NUnit|Bunit|TestContext|BunitContext)\b"
 )
-_NAMED_AS_TEST = re.compile(r"(?:(?<=[a-z0-9._-])|^)(?:Tests?|Specs?|Facts)$|(?:^|[._-])(?:tests?|specs?)$")
+_NAMED_AS_TEST = re.compile(r"(?:(?<=[a-z0-9._-])|^)(?:Tests?|Specs|Facts)$|(?:^|[._-])(?:tests?|specs)$")
 
 
 @dataclass(frozen=True)
