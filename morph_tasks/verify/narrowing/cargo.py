@@ -21,6 +21,9 @@ _SUITE = re.compile(
     r"^(?:cargo\.(?:toml|lock)|build\.rs|rust-toolchain(?:\.toml)?|\.env.*|clippy\.toml|nextest\.toml|\.tool-versions)$",
     re.I,
 )
+# Code in other languages is no data of a crate, unless it lies among that.
+_FOREIGN = re.compile(r"\.(?:pyi?|[cm]?[jt]sx?|go|cs|java|kts?|rb|php|vue|svelte|css|scss)$")
+_DATA = frozenset({"tests", "fixtures", "testdata", "data", "golden", "snapshots", "benches", "examples"})
 _ALL = ("--workspace", "--all")
 _NOTHING = re.compile(r"^running 0 tests$|^\s*Starting 0 tests|^error: no tests to run", re.M)
 _SOMETHING = re.compile(r"^running [1-9]\d* tests?$|^\s*Starting [1-9]\d* tests?", re.M)
@@ -120,7 +123,7 @@ def _sources(files: Sequence[str]) -> list[str] | str:
             return f"{path} changes how the suite runs"
         if name.endswith(".rs"):
             found.append(path)
-        elif not is_document(path) and not is_any_test(path):
+        elif not (is_document(path) or is_any_test(path) or (_FOREIGN.search(name) and _DATA.isdisjoint(folders))):
             return f"{path} is no Rust file: which tests read it cannot be told"
     return found or "the slice changed no Rust file"
 

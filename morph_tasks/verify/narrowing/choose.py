@@ -7,8 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from morph_tasks.verify.narrowing.model import Narrower, Selection
-from morph_tasks.verify.narrowing.places import below, inside, is_above, is_document, named_outside, normal
+from morph_tasks.verify.narrowing.model import Mode, Narrower, Selection
+from morph_tasks.verify.narrowing.places import (
+    Links,
+    below,
+    is_above,
+    is_document,
+    named_outside,
+    normal,
+    plain_name,
+    shown,
+)
 from morph_tasks.verify.narrowing.table import narrower
 
 if TYPE_CHECKING:
@@ -48,7 +57,8 @@ def select(
     neither git nor a runner.
     """
     tests = [node for node in nodes if node.family == "tests"]
-    owned = {node.ref: _owned(root, node, files) for node in nodes if node.family in ("build", "tests")}
+    links = Links(root)
+    owned = {node.ref: _owned(root, node, files, links) for node in nodes if node.family in ("build", "tests")}
     stray = _stray(tests, owned, files)
     found = {node.ref: _test(root, node, owned[node.ref], files, stray, full=full, chosen=chosen) for node in tests}
     builds = [node for node in nodes if node.family == "build"]
@@ -71,7 +81,7 @@ def _test(
     if chosen and not chosen(node):
         return _left_out(node, "not chosen by --filter", own)
     if full:
-        return Selection("full", "--full", node.command, node.command, own.files)
+        return _taken("full", "--full", node, own)
     if files.empty and not chosen:
         return _left_out(node, NOTHING, own)
     if node.invalid:
@@ -98,7 +108,8 @@ def _why_whole(own: _Owned, files: SliceFiles) -> str | None:
         return f"{own.above[0]} decides how the suites below it run"
     if files.unknown:
         return f"undecidable: what this branch committed cannot be told ({files.unknown})"
-    return None
+    odd = next((path for path in own.files if not plain_name(path)), None)
+    return f"{odd!r} is a name that no command should hold" if odd else None
 
 
 def _narrowed(root: Path, node: Node, own: _Owned) -> Selection:
@@ -113,11 +124,15 @@ def _narrowed(root: Path, node: Node, own: _Owned) -> Selection:
 
 
 def _whole(node: Node, reason: str, own: _Owned) -> Selection:
-    return Selection("whole", reason, node.command, node.command, own.files)
+    return _taken("whole", shown(reason), node, own)
 
 
 def _left_out(node: Node, reason: str, own: _Owned) -> Selection:
-    return Selection("out-of-scope", reason, node.command, node.command, own.files)
+    return _taken("out-of-scope", reason, node, own)
+
+
+def _taken(mode: Mode, reason: str, node: Node, own: _Owned) -> Selection:
+    return Selection(mode, reason, node.command, node.command, tuple(shown(path) for path in own.files))
 
 
 def _feature_only(node: Node) -> str | None:
@@ -127,9 +142,9 @@ def _feature_only(node: Node) -> str | None:
     return f"{kind}: {WHOLE_ONLY}" if kind else None
 
 
-def _owned(root: Path, node: Node, files: SliceFiles) -> _Owned:
+def _owned(root: Path, node: Node, files: SliceFiles, links: Links) -> _Owned:
     folder = normal(node.cwd)
-    owns = _owner(root, node, folder)
+    owns = _owner(root, node, folder, links)
     return _Owned(
         tuple(path for path in files.files if owns(path)),
         tuple(path for path in files.folders if below(path, folder) or owns(path)),
@@ -138,7 +153,7 @@ def _owned(root: Path, node: Node, files: SliceFiles) -> _Owned:
     )
 
 
-def _owner(root: Path, node: Node, folder: str) -> Callable[[str], bool]:
+def _owner(root: Path, node: Node, folder: str, links: Links) -> Callable[[str], bool]:
     """Return the function that tells whether a file is a node's: by its folder, its `inputs`, or its command."""
     from morph_tasks.repo.globs import compile_globs
 
@@ -147,7 +162,7 @@ def _owner(root: Path, node: Node, folder: str) -> Callable[[str], bool]:
     hook = _hook(node)
 
     def owns(path: str) -> bool:
-        if inside(root, folder, path) or any(inside(root, other, path) for other in outside):
+        if any(links.inside(other, path) for other in (folder, *outside)):
             return True
         if reads and reads(path.encode("utf-8", "surrogateescape")):
             return True
@@ -206,7 +221,7 @@ def _builds(
     for node in builds:
         own = owned[node.ref]
         if full:
-            chosen[node.ref] = Selection("full", "--full", node.command, node.command, own.files)
+            chosen[node.ref] = _taken("full", "--full", node, own)
         elif node.ref in needed:
             chosen[node.ref] = _whole(node, "a suite in scope needs it", own)
         elif own:

@@ -19,6 +19,7 @@ from morph_tasks.verify.narrowing.vocabulary import GO, GOTESTSUM
 
 _SUITE = frozenset({"go.mod", "go.sum", "go.work", "go.work.sum", ".go-version", ".tool-versions", "mise.toml"})
 _DATA = frozenset({"fixtures", "golden", "test", "tests", "mocks", "snapshots", "data"})
+_CHOOSING = ("-run", "-skip", "-list")
 _PLAIN = re.compile(r"(?:[A-Za-z0-9_.~+][A-Za-z0-9_.~+-]*/)*[A-Za-z0-9_.~+][A-Za-z0-9_.~+-]*")
 _NOTHING = re.compile(r"^(?:\?\s+\t|ok\s.*\[no tests to run\]|no packages to test|go: warning: .*matched no packages)")
 
@@ -69,11 +70,11 @@ def _call(command: str) -> _Call | str:
     line = parse(command)
     if isinstance(line, str):
         return line
-    if "GOFLAGS" in line.assigned or any(flag in os.environ.get("GOFLAGS", "") for flag in ("-run", "-skip", "-list")):
-        return "GOFLAGS may choose tests already"
     at = find(line, ("go", "gotestsum"))
     if isinstance(at, str):
         return at
+    if line.sets("GOFLAGS", at) or any(flag in os.environ.get("GOFLAGS", "") for flag in _CHOOSING):
+        return "GOFLAGS may choose tests already"
     at = _verb(line, at)
     if isinstance(at, str):
         return at

@@ -45,10 +45,9 @@ class Line:
         """Return the place of the first word that is no assignment."""
         return next((at for at, word in enumerate(self.words) if not self._assigns(word)), len(self.words))
 
-    @property
-    def assigned(self) -> tuple[str, ...]:
-        """Return the names of the variables that the line sets for its program."""
-        return tuple(word.text.split("=", 1)[0] for word in self.words[: self.first])
+    def sets(self, name: str, before: int) -> bool:
+        """Tell whether the words before a place set a variable, as an assignment or for `env`."""
+        return any(word.text.startswith(f"{name}=") for word in self.words[:before])
 
     def _assigns(self, word: Word) -> bool:
         # A quoted name is no assignment, whatever it looks like.

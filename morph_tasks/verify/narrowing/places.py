@@ -42,6 +42,26 @@ def inside(root: Path, folder: str, path: str) -> bool:
     return real.startswith(real_folder.rstrip("/") + "/")
 
 
+class Links:
+    """Where the folders of a tree really are; each is asked once."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._known: dict[str, str] = {}
+
+    def inside(self, folder: str, path: str) -> bool:
+        """Tell what `inside` tells; a file that is a link itself belongs to the folder it stands in."""
+        if below(folder, path):
+            return True
+        where, _, name = path.rpartition("/")
+        return f"{self._real(where)}/{name}".startswith(self._real(folder).rstrip("/") + "/")
+
+    def _real(self, folder: str) -> str:
+        if folder not in self._known:
+            self._known[folder] = os.path.realpath(self._root / folder)
+        return self._known[folder]
+
+
 def seen_from(root: Path, folder: str, path: str) -> str | None:
     """Return a path relative to a folder that holds it; None when it lies elsewhere."""
     if folder == ".":
@@ -50,6 +70,18 @@ def seen_from(root: Path, folder: str, path: str) -> str | None:
         return path[len(folder) + 1 :]
     real, real_folder = os.path.realpath(root / path), os.path.realpath(root / folder).rstrip("/") + "/"
     return real[len(real_folder) :] if real.startswith(real_folder) else None
+
+
+def plain_name(path: str) -> bool:
+    """Tell whether a path can stand in a command and in a report as it is: UTF-8, without control characters."""
+    return path.isprintable() or not any(
+        ord(sign) < 32 or "\ud800" <= sign <= "\udfff" or sign == "\x7f" for sign in path
+    )
+
+
+def shown(text: str) -> str:
+    """Return a text that can be written as UTF-8; bytes of a name that are none become question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def is_document(path: str) -> bool:

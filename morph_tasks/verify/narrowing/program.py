@@ -14,6 +14,14 @@ _PYTHON_FLAG = re.compile(r"-[bBdEiIOqRsSuvxP]+")
 # What they run may be another program, or the same one with other words.
 _STRANGE = frozenset({"start-server-and-test", "cross-env-shell", "sudo", "flock", "tsx", "ts-node", "dotenv"})
 _NODE_VALUE = frozenset({"-r", "--require", "--import", "--loader", "--experimental-loader", "-C", "--conditions"})
+# Tasks of these can have the name of a program.
+_STRANGE |= frozenset({"pixi", "rye", "hatch", "pdm", "devbox", "mise", "asdf"})
+# Options that change the folder, the package or the words of the program that runs.
+_MOVES = frozenset({
+    "-C", "--chdir", "--directory", "--cwd", "--prefix", "--dir", "--filter", "-F", "-w", "--workspace", "--workspaces",
+    "-r", "--recursive", "-S", "--split-string", "-c", "--call", "--shell", "--shell-mode", "-i",
+    "--ignore-environment",
+})  # fmt: skip
 _MOST = 12
 
 
@@ -48,34 +56,41 @@ def _behind(line: Line, at: int, name: str, modules: Collection[str]) -> int | s
     if _PYTHON.fullmatch(name):
         return _module(texts, at + 1, modules)
     if name in ("node", "nodejs"):
-        return _options(texts, at + 1, _NODE_VALUE)
+        return _options(texts, at + 1, _NODE_VALUE, moves=frozenset())
     if name == "coverage":
         if texts[at + 1 : at + 2] != ["run"]:
             return "`coverage` runs no tests here"
-        return _module(texts, _options(texts, at + 2, TAKES_VALUE), modules)
+        after = _options(texts, at + 2, TAKES_VALUE, stop="-m")
+        return after if isinstance(after, str) else _module(texts, after, modules)
     if name in MANAGERS:
         return _manager(texts, at, name)
     if name in _STRANGE:
         return f"what `{name}` runs cannot be told"
     if name in VERBS:
-        verb = _options(texts, at + 1, TAKES_VALUE)
-        if verb >= len(texts) or texts[verb] not in VERBS[name]:
-            return f"`{name}` runs something that is not looked into"
-        return _options(texts, verb + 1, TAKES_VALUE)
-    if name in WRAPPERS:
-        found = _options(texts, at + 1, WRAPPERS[name])
-        found += name in TAKES_ONE
-        while name in ("env", "cross-env") and found < len(texts) and re.match(r"[A-Za-z_]\w*=", texts[found]):
-            found += 1
+        return _verb(texts, at, name)
+    if name not in WRAPPERS:
+        return f"what `{name}` runs cannot be told"
+    found = _options(texts, at + 1, WRAPPERS[name], moves=_MOVES - {"-r", "-w"} if name in ("c8", "nyc") else _MOVES)
+    if isinstance(found, str):
         return found
-    return f"what `{name}` runs cannot be told"
+    found += name in TAKES_ONE
+    while name in ("env", "cross-env") and found < len(texts) and re.match(r"[A-Za-z_]\w*=", texts[found]):
+        found += 1
+    return found
+
+
+def _verb(texts: list[str], at: int, name: str) -> int | str:
+    verb = _options(texts, at + 1, TAKES_VALUE)
+    if isinstance(verb, str):
+        return verb
+    if verb >= len(texts) or texts[verb] not in VERBS[name]:
+        return f"`{name}` runs something that is not looked into"
+    return _options(texts, verb + 1, TAKES_VALUE)
 
 
 def _module(texts: list[str], at: int, modules: Collection[str]) -> int | str:
-    while at < len(texts) and texts[at] in _PYTHON_VALUE:
-        at += 2
-    while at < len(texts) and _PYTHON_FLAG.fullmatch(texts[at]):
-        at += 1
+    while at < len(texts) and (texts[at] in _PYTHON_VALUE or _PYTHON_FLAG.fullmatch(texts[at])):
+        at += 2 if texts[at] in _PYTHON_VALUE else 1
     if texts[at : at + 1] != ["-m"] or at + 1 >= len(texts):
         return "Python runs a script that is not looked into"
     if texts[at + 1] in modules:
@@ -98,10 +113,18 @@ def _manager(texts: list[str], at: int, name: str) -> int | str:
     return f"`{' '.join([name, *rest])}` runs a script of the package: what that does with more words cannot be told"
 
 
-def _options(texts: list[str], at: int, takes_value: Collection[str]) -> int:
-    while at < len(texts) and texts[at].startswith("-"):
-        if texts[at] == "--":
+def _options(
+    texts: list[str], at: int, takes_value: Collection[str], *, moves: Collection[str] = _MOVES, stop: str = ""
+) -> int | str:
+    """Return the place behind the options of a wrapper, or which of them makes its program another one."""
+    while at < len(texts) and texts[at].startswith("-") and texts[at] != stop:
+        name = texts[at].partition("=")[0]
+        if name == "--":
             return at + 1
+        if name in moves or (not name.startswith("--") and name[:2] in ("-C", "-S") and "-C" in moves):
+            return f"`{texts[at]}` makes the program run elsewhere or otherwise"
+        if name.startswith("--check-coverage"):
+            return "a coverage threshold is for the whole suite (`--check-coverage`)"
         at += 2 if texts[at] in takes_value else 1
     return at
 

@@ -61,11 +61,11 @@ def _run(root: Path, cwd: str, command: str) -> _Run | str:
     line = parse(command)
     if isinstance(line, str):
         return line
-    if "PYTEST_ADDOPTS" in line.assigned:
-        return "the command sets PYTEST_ADDOPTS"
     at = find(line, _NAMES, _NAMES)
     if isinstance(at, str):
         return at
+    if line.sets("PYTEST_ADDOPTS", at):
+        return "the command sets PYTEST_ADDOPTS"
     args = read(line, at + 1, PYTEST)
     if isinstance(args, str):
         return args
@@ -143,7 +143,7 @@ def _tests(root: Path, run: _Run, files: Sequence[str]) -> tuple[list[str], list
     left: list[str] = []
     doctests = [name for name in ("--doctest-modules", "--doctest-glob") if name in run.options]
     for path in files:
-        kind = kind_of(path, run.ini.python_files)
+        kind = kind_of(root, path, run.ini.python_files)
         if kind == "suite":
             return f"{path} changes how the suite runs"
         if kind == "helper":

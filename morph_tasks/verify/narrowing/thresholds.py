@@ -38,10 +38,11 @@ def jest_threshold(folder: Path, options: Mapping[str, list[str]]) -> str | None
     names = [f"jest.config{ending}" for ending in (*_ENDINGS, ".json")]
     names += [value for name in ("-c", "--config") for value in options.get(name, ())]
     texts = {name: _text(folder / name) for name in names}
+    texts |= {value: value for name in ("-c", "--config") for value in options.get(name, ()) if value.startswith("{")}
     texts["package.json"] = json.dumps(_package(folder).get("jest") or {})
     for name, text in texts.items():
         if "coverageThreshold" in text and (covered or re.search(r"collectCoverage\W+true", text)):
-            return f"{_SAID} ({name})"
+            return f"{_SAID} ({name[:60]})"
     return None
 
 

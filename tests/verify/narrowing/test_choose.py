@@ -31,7 +31,7 @@ def choose(tmp_path: Path) -> Choose:
     def ask(files: Any, nodes: tuple[Node, ...] = NODES, *, deleted: Any = (), folders: Any = (), **more: Any) -> Any:
         for path in files:
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / path).write_text("it('x', () => {});\n")
+            (tmp_path / path).write_text("it('x', () => {});\n" if not path.endswith(".py") else "def test_x(): ...\n")
         for path in folders:
             (tmp_path / path).mkdir(parents=True, exist_ok=True)
         unknown = more.pop("unknown", None)

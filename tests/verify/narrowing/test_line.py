@@ -71,7 +71,7 @@ def test_an_inserted_word_arrives_as_it_is(word: str, place: int) -> None:
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("tree")
     for name, text in {
-        "a.test.ts": "it('x', () => {});\n", "tests/test_a.py": "", "go.mod": "module m\n",
+        "a.test.ts": "it('x', () => {});\n", "tests/test_a.py": "def test_a(): ...", "go.mod": "module m\n",
         "p/p_test.go": "package p\n",
         "q/q_test.go": "package q\n", "Cargo.toml": "[package]\nname = 'c'\n", "tests/flow.rs": "",
     }.items():  # fmt: skip
@@ -125,7 +125,8 @@ def test_quoted_signs_are_text() -> None:
     line = parse("FOO='a;b' prog 'x && y' \"a|b\" c\\;d \"$HOME/x\" e#f")
     assert isinstance(line, Line)
     assert [word.text for word in line.words[1:]] == ["prog", "x && y", "a|b", "c;d", "$HOME/x", "e#f"]
-    assert line.assigned == ("FOO",)
+    assert line.sets("FOO", 2)
+    assert not line.sets("FO", 2)
     assert [word.expands for word in line.words] == [False, False, False, False, False, True, False]
 
 

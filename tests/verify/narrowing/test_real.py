@@ -236,7 +236,7 @@ def test_a_pytest_option_at_the_end_of_addopts_takes_no_path(tmp_path: Path) -> 
 
 
 def test_pytest_without_a_test_exits_with_five(tmp_path: Path) -> None:
-    write(tmp_path, {"test_a.py": "x = 1\n"})
+    write(tmp_path, {"test_a.py": "if False:\n    def test_a():\n        pass\n"})
     found = narrowed(pytest_narrower, tmp_path, f"{PYTHON} -m pytest -p no:cacheprovider", ["test_a.py"])
     done = sh(found.command, tmp_path)
     assert pytest_narrower.is_zero("", done.returncode)
@@ -359,3 +359,21 @@ def rust_executed(command: str, cwd: Path) -> set[str]:
     done = sh(command, cwd)
     assert done.returncode == 0, done.stderr
     return set(re.findall(r"^test (\w+) \.\.\. ok", done.stdout, re.M))
+
+
+@pytest.mark.parametrize("command", ["npx vitest --run", "npx vitest run --root web", "npx vitest run --dir web -r ."])
+def test_vitest_takes_paths_from_where_it_was_started(js: Callable[[str], Path], command: str) -> None:
+    root = js("vitest")
+    (root.parent / "node_modules").symlink_to(NPM)
+    found = narrowed(vitest, root.parent, command, ["web/src/deep/b.test.js"])
+    assert executed(found.command, root.parent) == (set(), 0)
+    assert ran_js(root / "marks.log") == {"src/deep/b.test.js"}
+
+
+@pytest.mark.parametrize("options", ["--projects web", "--rootDir web --ci"])
+def test_jest_takes_paths_from_where_it_was_started(js: Callable[[str], Path], options: str) -> None:
+    root = js("jest")
+    write(root.parent, {"package.json": '{"name": "y", "jest": {"watchman": false}}'})
+    found = narrowed(jest, root.parent, f"npx jest {options}", ["web/src/deep/b.test.js"])
+    assert executed(found.command, root.parent) == (set(), 0)
+    assert ran_js(root / "marks.log") == {"src/deep/b.test.js"}
