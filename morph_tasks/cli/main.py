@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "verify": ("morph_tasks.cli.verify:verify", "Measure and judge a feature; stamp the proof."),
     "explain": ("morph_tasks.cli.verify:explain", "Say for each node whether it would run, and why."),
     "why-failed": ("morph_tasks.cli.verify:why_failed", "Show what failed in the last proof, and where."),
+    "trace": ("morph_tasks.cli.trace:trace", "Show which tests carry which scenario."),
     "gate-check": ("morph_tasks.cli.gates:gate_check", "Decide from facts whether a gate pauses."),
     "gate-decision": ("morph_tasks.cli.gates:gate_decision", "Record a decision on a gate by hand."),
     "approve": ("morph_tasks.cli.gates:approve", "Approve a gate."),
