@@ -17,7 +17,15 @@ from morph_tasks.verify.narrowing.dotnet_files import sorted_out
 from morph_tasks.verify.narrowing.dotnet_links import Link, chain, quoted
 from morph_tasks.verify.narrowing.dotnet_log import blocks as blocks
 from morph_tasks.verify.narrowing.dotnet_log import is_zero as is_zero
-from morph_tasks.verify.narrowing.dotnet_mtp import PLATFORM, filtered, has_floor, ignored_exit, lowered, uses_platform
+from morph_tasks.verify.narrowing.dotnet_mtp import (
+    PLATFORM,
+    filtered,
+    has_floor,
+    ignored_exit,
+    lowered,
+    settings_filter,
+    uses_platform,
+)
 from morph_tasks.verify.narrowing.dotnet_projects import Projects
 from morph_tasks.verify.narrowing.model import Narrowed
 
@@ -50,10 +58,14 @@ def narrow(
         return found
     job = _Job(tree, cwd, platform, os.environ if env is None else env)
     parts: list[str] = []
+    left_out_build = False
     for link, aim, groups in zip(links, aimed, found.links, strict=True):
         made = job.narrowed(link, aim, groups)
         if isinstance(made, str):
             return made
+        if made and link.unbuilt and left_out_build:
+            return "a link that would be left out may build what another one runs with `--no-build`"
+        left_out_build = left_out_build or not (made or link.unbuilt)
         parts += made
     if not parts:
         return "no link of the command compiles a test file of the slice"
@@ -90,7 +102,7 @@ class _Job:
         """Return a call for each project of a link that holds types, none for a link without, or why it runs whole."""
         found = []
         for project, types in groups.items():
-            why = self._refused(project)
+            why = self._refused(link, project)
             if why:
                 return why
             added = self._filter(project, types)
@@ -104,10 +116,11 @@ class _Job:
             found.append(self._call(link, aim, project, added))
         return found
 
-    def _refused(self, project: str) -> str | None:
+    def _refused(self, link: Link, project: str) -> str | None:
         if self.tree.tree(project) is None:
             return f"{project} cannot be read"
-        why = filtered(self.tree, project, self.platform)
+        named = [os.path.normpath(os.path.join(self.cwd, path)) for path in link.settings]
+        why = filtered(self.tree, project, self.platform) or settings_filter(self.tree, project, named)
         if why:
             return why
         if self.platform:

@@ -7,13 +7,15 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from itertools import pairwise
+from typing import Literal, cast
 from urllib.parse import unquote
 
 from morph_tasks.verify.narrowing.dotnet_projects import ANY
 from morph_tasks.verify.narrowing.line import Line, parse
 
 Kind = Literal["nothing", "project", "solution"]
+_KINDS = frozenset({"nothing", "project", "solution"})
 ARGUMENTS = "testingplatformcommandlinearguments"
 SOLUTIONS = (".sln", ".slnx")
 # The next word is their value.
@@ -73,7 +75,7 @@ _ASSEMBLY = (".dll", ".exe")
 class Link:
     """One `dotnet test …`. `place` is the word that names what it runs (None: `nothing` does), `path` its text.
 
-    `declares`: it sets the arguments of the testing platform itself.
+    `declares`: it sets the arguments of the testing platform itself. `settings` are the run settings that it names.
     """
 
     line: Line
@@ -82,6 +84,12 @@ class Link:
     place: int | None = None
     path: str = ""
     declares: bool = False
+    settings: tuple[str, ...] = ()
+
+    @property
+    def unbuilt(self) -> bool:
+        """Tell whether the call runs what an earlier one built."""
+        return any(re.fullmatch(r"--no-build|.*\bNoBuild=true", word.text, re.I | re.S) for word in self.line.words)
 
     def text(self, added: Sequence[str], target: str | None = None, option: str | None = None) -> str:
         """Return the call with words at its end, and another target instead of its own (or of none).
@@ -158,19 +166,35 @@ def _link(line: Line) -> Link | str:
     if isinstance(targets, str):
         return targets
     declares = any(ARGUMENTS in unquote(text).lower() for text in texts)
-    if not targets:
-        return Link(line, at + 1, "nothing", declares=declares)
     if len(targets) > 1:
         return "a link names more than one thing to run"
-    return _aimed(line, at + 1, targets[0], texts[targets[0]], declares)
+    kind = _kind(line, targets[0]) if targets else "nothing"
+    if kind not in _KINDS:
+        return kind
+    place = targets[0] if targets else None
+    path = "" if place is None else texts[place]
+    return Link(line, at + 1, cast("Kind", kind), place, path, declares, _settings(texts))
 
 
-def _aimed(line: Line, test: int, place: int, path: str, declares: bool) -> Link | str:
+def _settings(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the values of `--settings` in all its spellings."""
+    found = []
+    for text, following in pairwise([*texts, ""]):
+        if text in ("-s", "--settings"):
+            found.append(following)
+        elif hit := re.match(r"(?:-s|--settings)[=:](.*)", text, re.S):
+            found.append(hit[1])
+    return tuple(found)
+
+
+def _kind(line: Line, place: int) -> str:
+    """Return the kind of a target, or why it is none."""
+    path = line.words[place].text
     lower = path.lower()
     if lower.endswith(".csproj"):
-        return Link(line, test, "project", place, path, declares)
+        return "project"
     if lower.endswith(SOLUTIONS) and line.words[place - 1].text != "--project":
-        return Link(line, test, "solution", place, path, declares)
+        return "solution"
     if line.words[place - 1].text == "--project":
         return f"`--project {path}` names no .csproj"
     if lower.endswith(_ASSEMBLY):

@@ -6,7 +6,7 @@ import json
 import os
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from morph_tasks.verify.narrowing.dotnet_projects import SHARED, Projects
@@ -88,6 +88,26 @@ def filtered(projects: Projects, project: str, platform: bool) -> str | None:
             return f"{_shown(projects, path)} declares VSTestTestCaseFilter, which a filter would replace"
         if platform and _FILTERED.search(text):
             return f"{_shown(projects, path)} gives the test platform a filter already"
+    return None
+
+
+def settings_filter(projects: Projects, project: str, named: Sequence[str]) -> str | None:
+    """Return the sentence about run settings that choose tests; `named`: those of the command, relative to the root.
+
+    Where a project names some, all of its folder and of those above are looked into.
+    """
+    paths: list[str] = list(named)
+    if any("runsettingsfilepath" in (projects.text(path) or "").lower() for path in projects.said(project)):
+        folder = posixpath.dirname(project)
+        while True:
+            paths += [posixpath.join(folder, name) for name in projects.listed(folder) if name.endswith(".runsettings")]
+            if not folder:
+                break
+            folder = posixpath.dirname(folder)
+    for path in paths:
+        text = projects.text(path)
+        if text is None or re.search(r"<\s*TestCaseFilter|exitcode_ignore", text, re.I):
+            return f"{_shown(projects, path)} chooses tests, or what counts as a failure, by itself"
     return None
 
 

@@ -444,6 +444,44 @@ def test_a_declared_vstest_filter_runs_whole(tmp_path: Path, path: str) -> None:
     assert "VSTestTestCaseFilter" in str(narrow(tmp_path, f"dotnet test {A}", tree={path: text}))
 
 
+CHOOSES = (
+    "<RunSettings><RunConfiguration><TestCaseFilter>Category!=Slow</TestCaseFilter></RunConfiguration></RunSettings>"
+)
+
+
+@pytest.mark.parametrize(
+    "option", ["-s ci/a.runsettings", "--settings ci/a.runsettings", "--settings:ci/a.runsettings"]
+)
+def test_run_settings_of_the_command_that_choose_tests_run_whole(tmp_path: Path, option: str) -> None:
+    found = narrow(tmp_path, f"dotnet test {A} {option}", tree={"ci/a.runsettings": CHOOSES})
+    assert isinstance(found, str) and "ci/a.runsettings chooses tests" in found
+    plain = narrow(tmp_path, f"dotnet test {A} {option}", tree={"ci/a.runsettings": "<RunSettings />"})
+    assert isinstance(plain, Narrowed)
+
+
+def test_run_settings_of_the_project_that_choose_tests_run_whole(tmp_path: Path) -> None:
+    text = project(
+        "xunit", properties="<RunSettingsFilePath>$(MSBuildThisFileDirectory)../a.runsettings</RunSettingsFilePath>"
+    )
+    found = narrow(tmp_path, f"dotnet test {A}", tree={A: text, "tests/a.runsettings": CHOOSES})
+    assert isinstance(found, str) and "tests/a.runsettings chooses tests" in found
+    assert isinstance(narrow(tmp_path, f"dotnet test {A}", tree={"tests/a.runsettings": CHOOSES}), Narrowed)
+
+
+@pytest.mark.parametrize("word", ["--no-build", "-p:NoBuild=true"])
+def test_a_link_that_builds_for_a_later_one_is_not_left_out(tmp_path: Path, word: str) -> None:
+    found = narrow(tmp_path, f"dotnet test {A} && dotnet test {B} {word}", [INT])
+    assert isinstance(found, str) and "may build" in found
+    assert isinstance(narrow(tmp_path, f"dotnet test {A} && dotnet test {B} {word}", [FOO]), Narrowed)
+    assert isinstance(narrow(tmp_path, f"dotnet test {A} {word} && dotnet test {B} {word}", [INT]), Narrowed)
+
+
+def test_a_project_named_from_the_root_of_the_disk(tmp_path: Path) -> None:
+    found = narrow(tmp_path, f"dotnet test {tmp_path}/{A}")
+    assert isinstance(found, Narrowed)
+    assert found.command == f"dotnet test {tmp_path}/{A} {selected('FooTests')}"
+
+
 def test_the_platform_behind_vstest_takes_no_filter(tmp_path: Path) -> None:
     text = project("xunit.v3", properties="<TestingPlatformDotnetTestSupport>true</TestingPlatformDotnetTestSupport>")
     assert "in place of VSTest" in str(narrow(tmp_path, f"dotnet test {A}", tree={A: text}))
