@@ -75,7 +75,7 @@ def quoted(word: str) -> str:
 def parse(command: str) -> Line | str:
     """Return the command as one simple command whose words are known, or what makes it more than that."""
     words: list[Word] = []
-    at, size = 0, len(command.rstrip())
+    at, size = 0, len(command.rstrip(" \t\n"))
     while at < size:
         if command[at] in _BLANK:
             at += 1

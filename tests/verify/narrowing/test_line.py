@@ -121,6 +121,13 @@ def test_more_than_one_plain_call_says_what_it_is(command: str, why: str) -> Non
     assert why in str(parse(command))
 
 
+@pytest.mark.parametrize("command", ["0\x0c", "a \x0b", "a\u2003b\u00a0", "a  \t\n", " a\\ b"])
+def test_only_blanks_of_the_shell_part_words(command: str) -> None:
+    line = parse(command)
+    assert isinstance(line, Line)
+    assert [word.text for word in line.words] == shlex.split(command)
+
+
 def test_quoted_signs_are_text() -> None:
     line = parse("FOO='a;b' prog 'x && y' \"a|b\" c\\;d \"$HOME/x\" e#f")
     assert isinstance(line, Line)

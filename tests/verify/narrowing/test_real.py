@@ -374,6 +374,6 @@ def test_vitest_takes_paths_from_where_it_was_started(js: Callable[[str], Path],
 def test_jest_takes_paths_from_where_it_was_started(js: Callable[[str], Path], options: str) -> None:
     root = js("jest")
     write(root.parent, {"package.json": '{"name": "y", "jest": {"watchman": false}}'})
-    found = narrowed(jest, root.parent, f"npx jest {options}", ["web/src/deep/b.test.js"])
+    found = narrowed(jest, root.parent, f"jest {options}", ["web/src/deep/b.test.js"])
     assert executed(found.command, root.parent) == (set(), 0)
     assert ran_js(root / "marks.log") == {"src/deep/b.test.js"}
