@@ -25,6 +25,7 @@ def configuration() -> str:
         ("`project`", schema["$defs"]["Project"]),
         ("An entry of `project.build[]`", schema["$defs"]["BuildNode"]),
         ("An entry of `project.tests[]`", schema["$defs"]["TestNode"]),
+        ("The block `evals` of a test node", schema["$defs"]["EvalSettings"]),
     ]
     return "\n\n".join(f"### {title}\n\n{_table(part)}" for title, part in parts)
 

@@ -52,7 +52,7 @@ class _Open(BaseModel):
 
 class _NodeConfig(_Open):
     id: NodeId = Field(description="Names the node; unique in its list.")
-    command: Command = Field(description="Run by /bin/sh from `cwd`; never rewritten.")
+    command: Command = Field(description="Run by /bin/sh from `cwd`, as it is; only for a slice it may be narrowed.")
     cwd: Text = Field(default=".", description="Folder of the command, relative to the root of the tree.")
     inputs: list[Glob] | None = Field(
         default=None, min_length=1, description="Globs of the files that decide the result; absent: the whole tree."

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from morph_tasks.verify.nodes import Node
 
 RUNNER = "evals"
-# A slice does not pay for a suite of evals, and the review reads the result of the whole feature.
-FEATURE_SCOPE_ONLY = "eval node runs at feature scope only"
 _WILD = "*?[]{}\\"
 
 
