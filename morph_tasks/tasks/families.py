@@ -52,10 +52,11 @@ def _of_feature(feature: str) -> Iterator[Any]:
         tasks = list(feature_graph(run))
     except Refusal as refusal:
         # A creator that raises would break `doit list`: the refusal is what the task does.
-        for family in ("verify", "explain"):
-            yield _sub(
-                family, task_name(family, feature), services.refuse, (refusal.code, refusal.what, refusal.fix), []
-            )
+        said = (refusal.code, refusal.what, refusal.fix)
+        names = [("verify", (feature,)), ("explain", (feature,))]
+        names += [("verify-slice", (feature, slice_id)) for slice_id in _slices(root, feature)]
+        for family, parts in names:
+            yield _sub(family, task_name(family, *parts), services.refuse, said, [])
         return
     for task in tasks:
         name = task.pop("basename")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.verify import baseline, report
-from morph_tasks.verify.judge import roll_up, settles
+from morph_tasks.verify.judge import Verdict, roll_up, settles
 from morph_tasks.verify.run import Run
 from morph_tasks.verify.scenarios.proof import prove
 from morph_tasks.verify.stamp import holds, make_stamp, write_stamp
@@ -33,7 +34,7 @@ def _conclude(run: Run, started_ns: int, tree: TreeState) -> report.Result:
             recorded = baseline.record(run, outcomes)
             run.reload()
             outcomes = run.outcomes()
-    verdict = roll_up(outcomes)
+    verdict = _of_slice(run, roll_up(outcomes))
     found = prove(run, outcomes)
     stamp = make_stamp(run, verdict, found, (time.time_ns() - started_ns) // 1_000_000)
     old = read_feature(run.repo.root, run.feature).get("verification")
@@ -62,6 +63,15 @@ def _conclude(run: Run, started_ns: int, tree: TreeState) -> report.Result:
     # What could not be looked at is looked at again the next time.
     final = held and green and all(settles(o.node, o.record) for o in outcomes if o.node.runs and o.record)
     return report.Result(document, lines, 0 if green else 1, verdict.outcomes, settled=tree if final else None)
+
+
+def _of_slice(run: Run, verdict: Verdict) -> Verdict:
+    """Return the verdict on a slice: validators alone say nothing of one that has no file yet."""
+    if not (run.slice_files and run.slice_files.empty) or verdict.status != "pass":
+        return verdict
+    if any(outcome.node.family == "tests" and outcome.status in ("pass", "flaky") for outcome in verdict.outcomes):
+        return verdict
+    return replace(verdict, status="fail", reason="nothing-verified")
 
 
 def _repeat(old: dict[str, Any] | None, stamp: dict[str, Any]) -> dict[str, Any] | None:

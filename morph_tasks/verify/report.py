@@ -56,7 +56,7 @@ def payload(run: Run, verdict: Verdict, found: Matrix, stamp: dict[str, Any], sa
         **stamp,
         "nodes": families,
         "scenarios": [one.as_json() for one in found.scenarios] if found.known else None,
-        "feedback": [*(f"warning: {line}" for line in found.warnings), *_feedback(verdict)],
+        "feedback": [*(f"warning: {line}" for line in found.warnings), *_feedback(run, verdict)],
         **said,
     }
 
@@ -73,9 +73,15 @@ def _about(files: SliceFiles) -> dict[str, Any]:
     }
 
 
-def _feedback(verdict: Verdict) -> list[str]:
+def _feedback(run: Run, verdict: Verdict) -> list[str]:
     lines = feedback(verdict.outcomes)
-    if verdict.reason == "nothing-verified":
+    tests = [outcome for outcome in verdict.outcomes if outcome.node.family == "tests"]
+    if run.slice_files and run.slice_files.empty:
+        said = ", ".join(run.slice_files.missing) or "it names no file"
+        lines.append(f"slice {run.slice_files.slice_id} has no file on disk yet ({said}): nothing of it was verified")
+    elif run.slice_files and all(outcome.status == "skip" for outcome in tests):
+        lines.append(f"warning: no suite owns a file of slice {run.slice_files.slice_id}: nothing of it was tested")
+    elif verdict.reason == "nothing-verified":
         lines.append(
             "nothing was verified: no node ran; declare project.build or project.tests in .morph/config/config.json"
         )
