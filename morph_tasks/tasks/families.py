@@ -53,7 +53,7 @@ def _of_feature(feature: str) -> Iterator[Any]:
     except Refusal as refusal:
         # A creator that raises would break `doit list`: the refusal is what the task does.
         said = (refusal.code, refusal.what, refusal.fix)
-        names = [("verify", (feature,)), ("explain", (feature,))]
+        names: list[tuple[str, tuple[str, ...]]] = [("verify", (feature,)), ("explain", (feature,))]
         names += [("verify-slice", (feature, slice_id)) for slice_id in _slices(root, feature)]
         for family, parts in names:
             yield _sub(family, task_name(family, *parts), services.refuse, said, [])
