@@ -155,7 +155,7 @@ class _Matcher:
             return []
         if not self._reaches(test.file):
             return False
-        if not self._said.asked or not self._said.complete:
+        if not self._said.asked or not self._known(test.file):
             return []
         # Vitest does not list what is skipped.
         return [] if test.skipped and self.node.runner == "vitest" and test.file in self._by_file else None
@@ -170,6 +170,13 @@ class _Matcher:
             for one in self._said.tests or ()
             if one.scenarios and id(one) not in self._used
         ]  # fmt: skip
+
+    def _known(self, path: str) -> bool:
+        """Tell whether what was not named of a file does not run."""
+        from morph_tasks.verify.narrowing.places import below
+
+        said = self._said
+        return said.complete or (bool(said.open) and not any(below(one, path) for one in said.open))
 
     def _named(self, test: Found) -> list[Listed]:
         return MATCH.get(self.node.runner, _in_file)(test, self._by_file, self._by_name)

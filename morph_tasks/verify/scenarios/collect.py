@@ -29,14 +29,15 @@ _LARGEST_LOG = 32 << 20
 class Collection:
     """What one node said. `tests` None: it named none, `files` None: no files either.
 
-    `complete` False: what it did not name may run all the same. `why` says why it was not asked, `problem` why it did
-    not answer, or not fully.
+    `complete` False: what it did not name may run all the same, if it lies in `open` (anywhere when that is empty).
+    `why` says why it was not asked, `problem` why it did not answer, or not fully.
     """
 
     node: Node
     tests: tuple[Listed, ...] | None = None
     files: frozenset[str] | None = None
     complete: bool = False
+    open: tuple[str, ...] = ()
     why: str | None = None
     problem: str | None = None
 
@@ -75,7 +76,7 @@ def _ask(repo: Repo, feature: str, node: Node, place: Path, timeout_s: float) ->
     if isinstance(answer, str):
         return Collection(node, problem=f"not verified: {node.ref} did not list its tests: {clean(repo, answer)}")
     tests = None if answer.tests is None else tuple(answer.tests)
-    found = Collection(node, tests, answer.files, answer.complete)
+    found = Collection(node, tests, answer.files, answer.complete, answer.open)
     if answer.complete:
         return found
     said = "; ".join(answer.notes[:_TAIL_LINES]) or answer.said

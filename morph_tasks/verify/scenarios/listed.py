@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,11 +34,15 @@ class Listed:
 
 @dataclass
 class Answer:
-    """What a runner answered. `tests` None: it named none; `files` None: it named tests instead of files."""
+    """What a runner answered. `tests` None: it named none; `files` None: it named tests instead of files.
+
+    Where it is not `complete`, `open` are the files and folders that are not known, all of them when it is empty.
+    """
 
     tests: list[Listed] | None = None
     files: frozenset[str] | None = None
     complete: bool = True
+    open: tuple[str, ...] = ()
     said: str = ""
     notes: list[str] = field(default_factory=list)
 
@@ -71,7 +76,10 @@ def _pytest(root: Path, folder: Path, out: str, said: str, code: int | None) -> 
             before.cases + 1 if before else 1,
         )  # fmt: skip
     ended = next(line["ended"] for line in lines if "ended" in line)
-    return Answer(list(found.values()), complete=not failed and ended in (0, 5), notes=notes)
+    # A file that failed interrupts (2) what is to follow, once all the others are collected.
+    unread = [below(root, line["path"]) or "." for line in failed] if ended in (0, 2, 5) else []
+    complete = not failed and ended in (0, 5)
+    return Answer(list(found.values()), complete=complete, open=tuple(unread), notes=notes)
 
 
 def _vitest(root: Path, folder: Path, out: str, said: str, code: int | None) -> Answer | None:
@@ -127,28 +135,27 @@ def _specs(suites: list[Any], root: Path, top: Path, above: tuple[str, ...]) -> 
 
 def _go(root: Path, folder: Path, out: str, said: str, code: int | None) -> Answer | None:
     tests: list[Listed] = []
-    names: list[str] = []
+    names: dict[str, list[str]] = defaultdict(list)
     ended = False
-    for line in _go_lines(said):
+    for speaker, line in _go_lines(said):
         end = _GO_END.match(line)
         if _GO_NAME.fullmatch(line):
-            names.append(line)
+            names[speaker].append(line)
         elif end:
             ended = True
             package = _go_folder(root, folder, end[1])
-            tests += [Listed(name, None, None, tags(name), package=package) for name in names]
-            names = []
+            tests += [Listed(name, None, None, tags(name), package=package) for name in names.pop(speaker, ())]
     return Answer(tests, complete=code == 0) if ended else None
 
 
-def _go_lines(said: str) -> Iterator[str]:
-    """Yield the lines of go, also where it tells them as JSON and cuts them into pieces."""
+def _go_lines(said: str) -> Iterator[tuple[str, str]]:
+    """Yield who speaks and what. As JSON the packages speak at the same time, else one after the other."""
     for line in said.splitlines():
         event = _json(line) if line.startswith("{") else None
         if isinstance(event, dict):
-            yield from str(event.get("Output", "")).splitlines()
+            yield from ((str(event.get("Package", "")), part) for part in str(event.get("Output", "")).splitlines())
         else:
-            yield line
+            yield "", line
 
 
 def _go_folder(root: Path, folder: Path, package: str) -> str | None:

@@ -9,6 +9,7 @@ from morph_tasks.verify.scenarios.carriers import Carrier
 from morph_tasks.verify.scenarios.trace import Row, Stray, Trace
 
 _MOST_OTHERS = 5
+_PLAIN = " \u200d"  # the second one joins pictures
 LISTS = (
     ("unknown", "Ids that name no scenario"),
     ("ambiguous", "Ids that may be another feature's"),
@@ -37,7 +38,7 @@ def headline(found: Trace) -> str:
 def shown(text: str) -> str:
     """Return a text on one line, with signs that steer a terminal or turn its direction spelled out."""
     return "".join(
-        char if char == " " or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp") else _spelled(char)
+        char if char in _PLAIN or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp") else _spelled(char)
         for char in text
     )
 

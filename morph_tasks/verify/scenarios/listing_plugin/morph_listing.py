@@ -36,6 +36,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Turn off what writes, whatever else the command says, and take our file's name out of the environment."""
     config.option.collectonly = True
+    config.option.maxfail = 0
     for name in _REPORTS:
         if getattr(config.option, name, None):
             setattr(config.option, name, None)
@@ -44,19 +45,20 @@ def pytest_configure(config: pytest.Config) -> None:
             setattr(config.option, name, False)
     place = os.environ.pop(PLACE, "")
     if place and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(_Listing(place), "morph-listing-file")
+        config.pluginmanager.register(_Listing(place, str(config.rootpath)), "morph-listing-file")
 
 
 class _Listing:
     """Writes the lines."""
 
-    def __init__(self, place: str) -> None:
-        self._place = place
+    def __init__(self, place: str, root: str) -> None:
+        self._place, self._root = place, root
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
             said = str(report.longrepr).strip().splitlines()
-            self._write({"failed": report.nodeid, "said": said[-1][:300] if said else ""})
+            path = os.path.join(self._root, report.nodeid.partition("::")[0])
+            self._write({"failed": report.nodeid, "path": path, "said": said[-1][:300] if said else ""})
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         for item in session.items:
