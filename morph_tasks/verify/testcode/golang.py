@@ -116,10 +116,8 @@ def _within(
         )  # fmt: skip
     for call in _runs(inner):
         given = parts(field(call, "arguments"))
-        yield from _within(
-            call, field(given[1], "body"), f"{name}/{_shown(string_value(given[0]) or '')}", string_value(given[0]) or "",
-            owned, body.skip,
-        )  # fmt: skip
+        said = string_value(given[0]) or ""
+        yield from _within(call, field(given[1], "body"), f"{name}/{_shown(said)}", said, owned, body.skip)
 
 
 def _shown(title: str) -> str:

@@ -98,7 +98,8 @@ class _File:
         ids = dict.fromkeys([*tags(name), *(one for case in cases for one in tags(case))])
         test = SourceTest(
             name, line(node), node.end_point[0] + 1, tuple(ids), skipped, tuple(body.assertions),
-            _first(body.timeout, scope.timeout), scope.retries if body.retries is None else body.retries, scope.only, where, cases,
+            _first(body.timeout, scope.timeout), scope.retries if body.retries is None else body.retries,
+            scope.only, where, cases,
         )  # fmt: skip
         return replace(test, body=body.lines, calls=tuple(body.calls), stops=body.stops)
 

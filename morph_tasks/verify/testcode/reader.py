@@ -6,13 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
 from morph_tasks.verify.testcode.model import TestSource
-from morph_tasks.verify.testcode.paths import is_test_path, language_of, looks_like_test
+from morph_tasks.verify.testcode.paths import is_test_path as is_test_path
+from morph_tasks.verify.testcode.paths import language_of as language_of
+from morph_tasks.verify.testcode.paths import looks_like_test as looks_like_test
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-# The names are part of this room's interface.
-_ = (is_test_path, looks_like_test)
 
 # language -> module
 READERS = {

@@ -32,15 +32,18 @@ def printable(path: str) -> str:
 
 
 class Validator(Protocol):
-    """A module of this folder that holds a validator."""
+    """A module of this folder that holds a validator.
+
+    One with a true `FEATURE` is given the feature as well (`feature=`, None when there is none) by `facts` and `check`.
+    """
 
     NAME: str
 
     def applies(self, repo: Repo, config: Config) -> str | None:
         """Return why there is nothing to check, None when there is."""
 
-    def facts(self, repo: Repo, config: Config) -> dict[str, Any]:
+    def facts(self, repo: Repo, config: Config, **of: Any) -> dict[str, Any]:
         """Return what decides besides the content of the tree, as JSON values."""
 
-    def check(self, repo: Repo, config: Config) -> Checked:
+    def check(self, repo: Repo, config: Config, **of: Any) -> Checked:
         """Look at the tree as it is now."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 VALIDATORS: dict[str, str] = {
     "code-budget": "morph_tasks.verify.validators.code_budget",
     "secrets": "morph_tasks.verify.validators.secrets",
+    "test-weakening": "morph_tasks.verify.validators.test_weakening",
 }
 
 
@@ -25,22 +26,23 @@ def validator_nodes(root: Path, config: Config) -> list[Node]:
     return [Node("validators", name, validator=name, declared=False) for name in VALIDATORS]
 
 
-def facts(repo: Repo, config: Config, name: str) -> dict[str, Any]:
+def facts(repo: Repo, config: Config, name: str, feature: str | None = None) -> dict[str, Any]:
     """Return what decides a validator besides the content of the tree; what cannot be told is a fact as well."""
     try:
-        return load(name).facts(repo, config)
+        validator = load(name)
+        return validator.facts(repo, config, **_of_feature(validator, feature))
     except Exception as error:
         return {"unknown": _why(error)}
 
 
-def run(repo: Repo, config: Config, name: str) -> Checked:
+def run(repo: Repo, config: Config, name: str, feature: str | None = None) -> Checked:
     """Return what a validator finds. A measurement that fails is a skip with its reason, never an error."""
     from morph_tasks.verify.validators.model import skipped
 
     try:
         validator = load(name)
         unfit = validator.applies(repo, config)
-        return skipped(unfit) if unfit else validator.check(repo, config)
+        return skipped(unfit) if unfit else validator.check(repo, config, **_of_feature(validator, feature))
     except Exception as error:
         return skipped(_why(error), silent=False)
 
@@ -54,6 +56,11 @@ def warm() -> None:
     """Load every validator; for a thread that does so while commands of other nodes run."""
     for name in VALIDATORS:
         load(name)
+
+
+def _of_feature(validator: Validator, feature: str | None) -> dict[str, Any]:
+    """Return the feature for a validator that asks for it."""
+    return {"feature": feature} if getattr(validator, "FEATURE", False) else {}
 
 
 def _why(error: Exception) -> str:

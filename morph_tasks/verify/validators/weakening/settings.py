@@ -1,0 +1,155 @@
+"""Weakened settings: runners, coverage, linters, CI files, scripts and the nodes of the project."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from morph_tasks.verify.validators.weakening.changes import CONFIG
+from morph_tasks.verify.validators.weakening.commands import Command, weaker
+from morph_tasks.verify.validators.weakening.entries import entries
+from morph_tasks.verify.validators.weakening.model import Change, Fact, Finding
+from morph_tasks.verify.validators.weakening.project import weakened_project
+from morph_tasks.verify.validators.weakening.rules import facts_of, weakened_facts
+from morph_tasks.verify.validators.weakening.scripts import commands_of, is_ci, triggers_of
+
+_SETTINGS = re.compile(
+    r"(?:^|/)(?:pyproject\.toml|setup\.cfg|tox\.(?:ini|toml)|\.?pytest\.(?:ini|toml)|\.coveragerc(?:\.toml)?|\.?mypy\.ini|\.flake8|\.?ruff\.toml|\.?pylintrc"
+    r"|package\.json|(?:jest|vitest|vite|playwright|cypress|karma|nyc|web-test-runner|ava|wdio)[\w.-]*\.(?:[cm]?[jt]s|json)"
+    r"|vitest\.workspace\.[jt]s|\.(?:mocharc|nycrc|c8rc|eslintrc)(?:\.\w+)?|eslint\.config\.[cm]?[jt]s|\.oxlintrc\.json|biome\.jsonc?"
+    r"|tsconfig[\w.-]*\.json|\.golangci\.(?:ya?ml|toml|json)|\.rubocop\.yml|\.?codecov\.ya?ml|[\w.-]+\.(?:cs|fs|vb)proj"
+    r"|[\w.-]+\.(?:props|targets|runsettings)|pom\.xml|(?:\.config/)?nextest\.toml|Cargo\.toml|noxfile\.py|conftest\.py)$"
+)
+_TEST_FILE = re.compile(r"\.(?:test|spec)\.[cm]?[jt]sx?$")
+_FOREIGN = frozenset({"node_modules", "vendor", "dist", "site-packages", ".venv", "venv", "target", "third_party"})
+
+
+@dataclass
+class Settings:
+    """What the settings of both trees say."""
+
+    findings: list[Finding] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    looked: int = 0
+
+
+def is_settings(path: str) -> bool:
+    """Tell whether a file decides what is tested and how strictly, besides the tests themselves."""
+    if not _FOREIGN.isdisjoint(path.split("/")[:-1]):
+        return False
+    return path == CONFIG or is_ci(path) or bool(_SETTINGS.search(path) and not _TEST_FILE.search(path))
+
+
+def weakened_settings(changes: Sequence[Change]) -> Settings:
+    """Compare every settings file among the changes."""
+    found = Settings()
+    before: list[Command] = []
+    after: list[Command] = []
+    for change in changes:
+        if not is_settings(change.path):
+            continue
+        found.looked += 1
+        try:
+            if change.path == CONFIG:
+                found.findings += weakened_project(change)
+                continue
+            before += commands_of(change.path, change.before) if change.before is not None else []
+            after += commands_of(change.path, change.after) if change.after is not None else []
+            found.findings += _facts(change)
+        except (ValueError, SyntaxError, RecursionError, UnicodeDecodeError):
+            found.unread.append(change.path)
+    found.findings += _commands(before, after)
+    return found
+
+
+def _facts(change: Change) -> Iterator[Finding]:
+    if change.path.endswith("conftest.py"):
+        yield from weakened_facts(change.path, _ignored(change.before), _ignored(change.after))
+        return
+    if re.search(r"\.(?:py|sh|bash|mk)$|file$", change.path.lower()) or (
+        "/" in change.path and "." not in change.path.rsplit("/", 1)[-1]
+    ):
+        return
+    sides = [
+        {**_known(change.path, data), **triggers_of(change.path, data)} if data is not None else {}
+        for data in (change.before, change.after)
+    ]
+    if change.after is None:
+        # What a deleted file said may be elsewhere: nothing can tell.
+        for fact in sides[0].values():
+            if fact.kind == "threshold-lowered" and not is_ci(change.path):
+                said = f"{fact.name}: {fact.value if not isinstance(fact.value, tuple) else ' '.join(fact.value)}"
+                yield Finding(fact.kind, change.path, fact.line, said, "the file is gone", gone=True, sure=False)
+        return
+    tested = not is_ci(change.path) or bool(change.before and commands_of(change.path, change.before))
+    if tested:
+        yield from weakened_facts(change.path, *sides)
+
+
+def _known(path: str, data: bytes) -> dict[str, Fact]:
+    return {} if is_ci(path) else facts_of(path, entries(path, data))
+
+
+def _ignored(data: bytes | None) -> dict[str, Fact]:
+    """Return what a conftest.py keeps pytest from collecting."""
+    found: dict[str, Fact] = {}
+    for node in ast.parse(data).body if data else []:
+        if not isinstance(node, ast.Assign | ast.AugAssign) or not isinstance(node.value, ast.List | ast.Tuple):
+            continue
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        name = next((one.id for one in targets if isinstance(one, ast.Name)), "")
+        if name in ("collect_ignore", "collect_ignore_glob"):
+            words = tuple(ast.unparse(one) for one in node.value.elts)
+            lines = tuple(one.lineno for one in node.value.elts)
+            found[name] = Fact("suite-narrowed", name, words, node.lineno, "fewer", None, lines)
+    return found
+
+
+def _commands(before: Sequence[Command], after: Sequence[Command]) -> Iterator[Finding]:
+    """Compare the commands of all files at once: one may move from a workflow to another."""
+    left = list(after)
+    rest: list[Command] = []
+    for old in before:
+        # One that is as strict as it was, wherever it stands, proves as much.
+        same = next((new for new in left if new.same == old.same and new.around <= old.around), None)
+        if same is not None:
+            left.remove(same)
+        else:
+            rest.append(old)
+    counts = Counter((old.file, old.text) for old in rest)
+    for old in rest:
+        new = _counterpart(old, left)
+        if new is not None:
+            left.remove(new)
+            yield from weaker(old, new)
+            continue
+        there = next((one for one in left if one.file == old.file and one.place == old.place), None)
+        if there is not None:
+            yield Finding(
+                "ci-weakened",
+                there.file,
+                there.line,
+                f"`{old.text}`",
+                f"`{there.text}`, and what that runs cannot be told",
+                sure=False,
+            )
+        elif not any(one.same == old.same and one.around <= old.around and one.file == old.file for one in after):
+            times = counts[old.file, old.text]
+            yield Finding(
+                "ci-weakened",
+                old.file,
+                old.line,
+                f"`{old.text}`",
+                "not run any more" if times == 1 else "gone",
+                gone=True,
+            )
+
+
+def _counterpart(old: Command, left: Sequence[Command]) -> Command | None:
+    """Return what a command became: the same program, in the same place when there is one."""
+    same = [new for new in left if new.program == old.program]
+    same.sort(key=lambda new: (new.words != old.words, new.file != old.file, new.place != old.place))
+    return same[0] if same and (same[0].file == old.file or same[0].words == old.words) else None
