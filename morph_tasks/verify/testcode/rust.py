@@ -162,7 +162,7 @@ def _made(node: Node, modules: tuple[str, ...], said: _Attributes, owned: frozen
     if said.panics:
         strength = SIZED if "expected" in said.panics[0] or said.panics[0].startswith('"') else UNEQUAL
         told = f"should_panic({said.panics[0]})" if said.panics[0] else "should_panic"
-        assertions.append(Assertion(said.panics[1], told, strength, "should_panic"))
+        assertions.append(Assertion(said.panics[1], told, strength, "should_panic", error="panic"))
     skip, where = said.skip or (None, None)
     ids = dict.fromkeys([*tags(name), *(one for case in said.names for one in tags(case))])
     test = SourceTest(name, line(node), node.end_point[0] + 1, tuple(ids), skip, tuple(assertions), said.timeout)

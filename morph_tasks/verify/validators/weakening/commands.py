@@ -257,6 +257,8 @@ def _fewer_places(old: Command, new: Command, before: list[str], after: list[str
         return
     missing = [word for word in before if word not in after and word not in ("run", "--")]
     said = f"`{old.text}`", f"`{new.text}`"
+    if not after and old.program != "go test":
+        return  # without places they take everything
     if not before and after:
         yield Finding("suite-narrowed", new.file, new.line, said[0], f"{said[1]}: it names places now")
     elif missing and not any(word in (".", "./...", "tests", "test") or _above(word, missing) for word in after):

@@ -130,9 +130,7 @@ _LEVEL_RULES = (
 def facts_of(path: str, found: Sequence[Entry]) -> dict[str, Fact]:
     """Return the settings of a file that have a stricter direction, by their names."""
     facts: dict[str, Fact] = {}
-    rules = [
-        rule for rule in RULES if re.search(rf"(?:^|/){rule.files}" if rule.files[0] != "\\" else rule.files, path)
-    ]
+    rules = [rule for rule in RULES if re.search(rule.files, path)]
     by_name: dict[str, list[Entry]] = {}
     for entry in found:
         by_name.setdefault(entry.name, []).append(entry)

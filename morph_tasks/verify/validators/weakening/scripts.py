@@ -48,7 +48,7 @@ def commands_of(path: str, data: bytes) -> list[Command]:
         return list(_of_ci(path, entries(path, data)))
     if name == "package.json":
         return list(_of_scripts(path, entries(path, data)))
-    if name in ("tox.ini", "setup.cfg", "pyproject.toml", "tox.toml"):
+    if name in ("tox.ini", "setup.cfg", "pyproject.toml", "tox.toml", "pytest.ini", ".pytest.ini"):
         return list(_of_settings(path, entries(path, data)))
     if name == "noxfile.py":
         return list(_of_nox(path, data))

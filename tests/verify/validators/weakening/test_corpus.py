@@ -113,7 +113,9 @@ FOUND: list[tuple[str, str, str, str, set[str]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("path", "before", "after", "kinds"), [row[1:] for row in FOUND], ids=[row[0] for row in FOUND])
+@pytest.mark.parametrize(
+    ("path", "before", "after", "kinds"), [row[1:] for row in FOUND], ids=[row[0] for row in FOUND]
+)
 def test_what_is_weakened_is_found(path: str, before: str, after: str, kinds: set[str]) -> None:
     found = findings({path: before}, {path: after})
     assert {one.kind for one in found if one.sure} == kinds
