@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ _SECOND = 1_000_000_000
 # A file's time may lag behind the clock by a kernel tick, and by two seconds on file systems of whole seconds.
 _TICK = 20_000_000
 _FOUND_AT = {"failure": "failed", "error": "error", "skipped": "skipped"}
+_CARRYING = ("scenario", "scenarios")
 _RETRIED = frozenset({"flakyFailure", "flakyError"})
 _NOT_RUN = frozenset({"notrun", "skipped", "disabled", "suppressed", "ignored", "pending"})
 
@@ -31,6 +33,8 @@ class JUnitCase:
     flaky: bool = False
     suites: tuple[str, ...] = ()
     scenarios: tuple[str, ...] = ()
+    # Which suite of the reading it is in: the same name in another one is another test.
+    suite: int = 0
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,7 @@ class JUnitReading:
 class _Suite:
     name: str
     said: Mapping[str, str]
+    number: int = 0
     own: int = 0
     inside: int = 0
     broken: int = 0
@@ -81,6 +86,7 @@ class _Report:
     cases: list[JUnitCase] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     suites: list[_Suite] = field(default_factory=list)
+    begun: int = 0
     root: str = ""
     case: dict[str, Any] | None = None
     texts: list[str] = field(default_factory=list)
@@ -104,9 +110,11 @@ def read_junit(paths: Sequence[Path], *, since_ns: int | None = None) -> JUnitRe
     cases: list[JUnitCase] = []
     errors: list[str] = []
     unreadable: list[str] = []
+    begun = 0
     for path in fresh:
-        report = _Report()
+        report = _Report(begun=begun)
         problem = _parse(path, report)
+        begun = report.begun
         if problem:
             unreadable.append(f"{path}: {problem}")
         cases += report.cases
@@ -165,24 +173,24 @@ def _begin(report: _Report, tag: str, attrs: Any) -> None:
     if not report.root:
         report.root = tag
     if tag in ("testsuites", "testsuite"):
-        report.suites.append(_Suite(attrs.get("name", ""), dict(attrs.items())))
+        report.begun += 1
+        report.suites.append(_Suite(attrs.get("name", ""), dict(attrs.items()), report.begun))
     elif tag == "testcase":
         report.case = {
             "attrs": dict(attrs.items()), "status": "passed", "message": "", "flaky": False, "scenarios": [],
         }  # fmt: skip
-    elif tag == "property":
-        _property(report, attrs)
+    elif tag == "property" and attrs.get("name", "").lower() in _CARRYING:
+        _carry(report, attrs.get("value", ""))
+        report.listening, report.texts = tag, []
     elif tag in _FOUND_AT or tag in _RETRIED:
         report.listening = tag
         report.texts = []
         _mark(report, tag, attrs)
 
 
-def _property(report: _Report, attrs: Any) -> None:
+def _carry(report: _Report, text: str) -> None:
     """Keep the scenarios that a test, or a suite for all of its tests, says it proves."""
-    if attrs.get("name", "").lower() not in ("scenario", "scenarios"):
-        return
-    found = attrs.get("value", "").replace(",", " ").split()
+    found = re.findall(r"[^\s,;|\[\]]+", text)
     if report.case is not None:
         report.case["scenarios"] += found
     elif report.suites:
@@ -210,7 +218,9 @@ def _mark(report: _Report, tag: str, attrs: Any) -> None:
 def _end(report: _Report, tag: str) -> None:
     if tag == report.listening:
         text = "".join(report.texts).strip()
-        if report.case is not None and not report.case["message"] and report.case["status"] != "passed":
+        if tag == "property":
+            _carry(report, text)
+        elif report.case is not None and not report.case["message"] and report.case["status"] != "passed":
             report.case["message"] = text
         report.listening, report.texts = "", []
     elif tag == "testcase" and report.case is not None:
@@ -242,6 +252,7 @@ def _case(case: dict[str, Any], suites: Sequence[_Suite]) -> JUnitCase:
         time=_seconds(attrs.get("time", "")),
         flaky=case["flaky"],
         suites=tuple(suite.name for suite in suites if suite.name),
+        suite=suites[-1].number if suites else 0,
         scenarios=(*(one for suite in suites for one in suite.scenarios), *case["scenarios"]),
     )
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from morph_tasks.verify.runners.model import Failure, Found, Output
 from morph_tasks.verify.runners.sessions import End, Start, pair
 from morph_tasks.verify.runners.streams import add, read_streams
 from morph_tasks.verify.runners.text import Line, Log, strip_codes
+from morph_tasks.verify.runners.told import MARKS, Status, Told, told, without_time
 
 ALIASES: tuple[str, ...] = ("bun-test",)
 SUMMARY = "` 5 pass` / ` 1 skip` / ` 1 fail` above `Ran 7 tests across 2 files. [12.00ms]`"
@@ -42,6 +44,10 @@ _A_NOTES = (
     re.compile(rb"Unhandled error between tests"),
     re.compile(rb"coverage threshold"),
 )
+_NAMED = re.compile(rf"^(?:\((pass|fail|skip|todo)\)|([{''.join(MARKS)}»])) (\S.*)$")
+_FILE = re.compile(r"^(\S+\.[cm]?[jt]sx?):$")
+_ATTEMPT = re.compile(r" \(attempt \d+\)$")
+_WORDS: dict[str, Status] = {"pass": "passed", "fail": "failed"}
 
 
 @dataclass(frozen=True)
@@ -123,3 +129,17 @@ def failures(text: str) -> list[Failure]:
             found.append(Failure(hit[1], file, None, error))
             error = ""
     return found
+
+
+def results(log: Log) -> Iterator[Told]:
+    """Yield the tests below each file; one that passed at another attempt is flaky."""
+    file: str | None = None
+    for raw in log.each():
+        if hit := _FILE.match(raw):
+            file = hit[1]
+        elif file and (hit := _NAMED.match(raw)):
+            name = without_time(hit[3], bracketed=True)
+            status: Status = _WORDS.get(hit[1], "skipped") if hit[1] else MARKS.get(hit[2], "skipped")
+            if _ATTEMPT.search(name):
+                name, status = _ATTEMPT.sub("", name), "flaky" if status == "passed" else status
+            yield told(name, status, file)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from morph_tasks.verify.runners.model import Failure, Found, Output
 from morph_tasks.verify.runners.sessions import End, Start, pair
 from morph_tasks.verify.runners.streams import add, read_streams
 from morph_tasks.verify.runners.text import Line, Log, strip_codes
+from morph_tasks.verify.runners.told import Status, Told, told
 
 ALIASES: tuple[str, ...] = ("nextest", "cargo-test", "cargo-nextest")
 SUMMARY = (
@@ -43,6 +45,20 @@ _A_NOTES = (
     re.compile(rb"to rerun pass `"),
     re.compile(rb" tests?, \d{1,7} benchmark"),
 )
+_A_TEST = re.compile(rb"^test ", re.M)
+_A_BARE = re.compile(rb"^(?:ok|FAILED|ignored)\r?$", re.M)
+_A_BINARY = re.compile(rb"     Running |   Doc-tests |^running \d", re.M)
+_A_NEXTEST = re.compile(rb"(?:PASS|FAIL|SKIP|FLAKY|LEAK|SIGABRT|SIGSEGV|TIMEOUT|ABORT)[^\n]{0,12} \[")
+_TEST = re.compile(r"^test (.+?)(?: - should panic| - compile(?: fail)?)? \.\.\.(?: (.*))?$")
+_ENDED = re.compile(r"^(ok|FAILED|ignored)(?:,.*)?(?: <\d+\.\d+s>)?$")
+_BINARY = re.compile(
+    r"^ +(?:Running (?:unittests )?(\S+) \(.*?([\w-]+?)(?:-[0-9a-f]{16})?(?:\.exe)?\)|Doc-tests (\S+))$"
+)
+_NEXTEST = re.compile(
+    r"^ +(?:TRY \d+ |FLAKY )?(?P<word>PASS|FAIL|SKIP|\d+/\d+|LEAK|ABORT|TIMEOUT|SIG\w+|TMT)"
+    r" +\[.*?\] +(?:\( *\d+/\d+\) +)?(?P<of>\S+) (?P<name>\S+)$"
+)
+_STATUS: dict[str, Status] = {"ok": "passed", "FAILED": "failed", "ignored": "skipped"}
 
 
 def read(output: Output) -> Found:
@@ -143,3 +159,37 @@ def failures(text: str) -> list[Failure]:
         elif current and found[current].file and not found[current].message and line:
             found[current] = Failure(current, found[current].file, found[current].line, line)
     return list(found.values())
+
+
+def results(log: Log) -> Iterator[Told]:
+    """Yield the tests of the harness of rustc and of nextest."""
+    open_test = of = ""
+    file: str | None = None
+    for line in log.walk(_A_TEST, _A_BARE, _A_BINARY, _A_NEXTEST):
+        text = line.text
+        if hit := _BINARY.match(text):
+            of, file, open_test = hit[2] or f"doc {hit[3]}", hit[1], ""
+        elif text.startswith("running "):
+            open_test = ""
+        elif hit := _ENDED.match(text):
+            # With `--nocapture` the end of a test stands alone, below what the test printed.
+            if open_test:
+                yield told(open_test, _STATUS[hit[1]], _own_file(file), of=of)
+            open_test = ""
+        elif (hit := _TEST.match(text)) and not open_test:
+            if ended := _ENDED.match(hit[2] or ""):
+                yield told(hit[1], _STATUS[ended[1]], _own_file(file), of=of)
+            elif not (hit[2] or "").startswith("bench:"):
+                open_test = hit[1]
+        elif hit := _NEXTEST.match(text):
+            yield _of_nextest(text, hit)
+
+
+def _own_file(file: str | None) -> str | None:
+    """Return the file of a binary that has one of its own; the tests of a crate lie anywhere in it."""
+    return file if file and file.startswith("tests/") else None
+
+
+def _of_nextest(line: str, hit: re.Match[str]) -> Told:
+    status: Status = {"PASS": "passed", "LEAK": "passed", "SKIP": "skipped"}.get(hit["word"], "failed")  # type: ignore[assignment]
+    return told(hit["name"], "flaky" if line.lstrip().startswith("FLAKY") else status, of=hit["of"])

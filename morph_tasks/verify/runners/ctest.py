@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from morph_tasks.verify.runners.model import Failure, Found, Output
 from morph_tasks.verify.runners.sessions import End, Start, pair
 from morph_tasks.verify.runners.streams import add, read_streams
 from morph_tasks.verify.runners.text import Line, Log, strip_codes
+from morph_tasks.verify.runners.told import Status, Told, told
 
 ALIASES: tuple[str, ...] = ()
 SUMMARY = "`50% tests passed, 2 tests failed out of 4`, and the list `The following tests did not run:`"
@@ -29,6 +31,8 @@ _A_LINES = (
 )
 _A_NOTES = (re.compile(rb"No tests were found"), re.compile(rb"No test configuration file found"))
 _A_RESULT = re.compile(rb"Test {1,6}#\d")
+_A_ENDED = re.compile(rb"Test +#\d")
+_ENDED = re.compile(r"^ *\d+/\d+ +Test +#\d+: (.+?) \.* *(Passed|\*\*\*\S.*?) +\d+\.\d+ sec(?: .*)?$")
 
 
 @dataclass(frozen=True)
@@ -112,3 +116,12 @@ def failures(text: str) -> list[Failure]:
         elif listing and (item := _ITEM.match(line)):
             found.append(Failure(item[1], message=item[2]))
     return found
+
+
+def results(log: Log) -> Iterator[Told]:
+    """Yield the tests of the list that ctest prints while it runs."""
+    for line in log.walk(_A_ENDED):
+        if hit := _ENDED.match(line.text):
+            left_out = hit[2].startswith(("***Skipped", "***Not Run", "***Disabled"))
+            status: Status = "passed" if hit[2] == "Passed" else "skipped" if left_out else "failed"
+            yield told(hit[1].rstrip(" ."), status)

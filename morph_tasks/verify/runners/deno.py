@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from morph_tasks.verify.runners import tap
 from morph_tasks.verify.runners.model import Failure, Found, Output
 from morph_tasks.verify.runners.sessions import End, pair
 from morph_tasks.verify.runners.streams import add, read_streams
 from morph_tasks.verify.runners.text import Line, Log, strip_codes
+from morph_tasks.verify.runners.told import Status, Told, joined, told
 
 ALIASES: tuple[str, ...] = ("deno-test",)
 SUMMARY = "`ok | 2 passed (5 steps) | 0 failed | 1 ignored | 3 filtered out (14ms)`"
@@ -34,6 +37,11 @@ _A_NOTES = (
     re.compile(rb"error[^\n]{0,12}: Module not found"),
     re.compile(rb"\(uncaught error\)"),
 )
+_A_TAP = re.compile(rb"^TAP version \d", re.M)
+_FROM = re.compile(r"^running \d+ tests? from (\S+)$")
+_TEST = re.compile(r"^((?:  )*)(\S.*?) \.\.\.(?: (ok|FAILED|ignored)(?: \(.*\))*)?$")
+_ENDED = re.compile(r"^((?:  )*)(\S.*) \.\.\. (ok|FAILED|ignored|cancelled)((?: \([^()]*\))*)$")
+_WORDS: dict[str, Status] = {"ok": "passed", "ignored": "skipped"}
 
 
 @dataclass(frozen=True)
@@ -116,3 +124,35 @@ def failures(text: str) -> list[Failure]:
         elif current and not found[current].message and (hit := re.match(r"^error: (.+)$", line)):
             found[current] = Failure(current, found[current].file, found[current].line, hit[1])
     return list(found.values())
+
+
+def results(log: Log) -> Iterator[Told]:
+    """Yield the tests and the steps of the `pretty` and the `tap` reporter; a test with steps speaks through them."""
+    if log.find(_A_TAP) is not None:
+        yield from tap.read(log.each())
+        return
+    file: str | None = None
+    above: list[tuple[int, str]] = []
+    parents: set[tuple[int, str]] = set()
+    printed = False
+    for line in log.each():
+        if line in ("------- output -------", "------- pre-test output -------", "------- post-test output -------"):
+            printed = True
+        elif re.match(r"^----- (?:\S+ )?output end -----$", line):
+            printed = False
+        elif hit := _FROM.match(line):
+            file, above, parents = hit[1].removeprefix("./"), [], set()
+        elif line.strip() in ("ERRORS", "FAILURES"):
+            file = None
+        elif printed or file is None:
+            continue
+        elif hit := _ENDED.match(line):
+            depth, name = len(hit[1]), hit[2]
+            above = [one for one in above if one[0] < depth]
+            parents |= set(above)
+            if (depth, name) not in parents or (hit[3] == "FAILED" and "failed step" not in hit[4]):
+                names = [*(one for _, one in above), name]
+                yield told(joined(names), _WORDS.get(hit[3], "failed"), file)
+            parents.discard((depth, name))
+        elif (hit := _TEST.match(line)) and hit[3] is None:
+            above = [*(one for one in above if one[0] < len(hit[1])), (len(hit[1]), hit[2])]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from morph_tasks.verify.runners.model import Failure, Found, Output
 from morph_tasks.verify.runners.streams import add, read_streams
 from morph_tasks.verify.runners.text import Line, Log, strip_codes
+from morph_tasks.verify.runners.told import Status, Told, told
 
 ALIASES: tuple[str, ...] = ("dotnet-vstest", "dotnet-mtp", "vstest", "mtp")
 SUMMARY = (
@@ -80,6 +82,16 @@ _A_NOTES = (
     re.compile(rb"Build (?:FAILED|failed with)"),
     re.compile(rb"est run summary: "),
 )
+_A_NAMED = re.compile(rb"^(?:  )?(?:[Pp]assed|[Ff]ailed|[Ss]kipped|Aprovado|Com falha|Ignorado) ", re.M)
+_NAMED = re.compile(
+    r"^(?:  )?(?P<word>[Pp]assed|[Ff]ailed|[Ss]kipped|Aprovado|Com falha|Ignorado) +(?![!:-])(?P<name>\S.*?)"
+    r"(?: [\[(]< ?[\d.,]+ ?m?s[\])]| [\[(](?:\d[\d.,]* ?(?:ms|m|s|h) ?)+[\])])?$"
+)
+_PLAIN = re.compile(r"^[A-Za-z_][\w`+<>]*(?:\.[\w`+<>]+)+(?:\(.*\))?$")
+_STATUS: dict[str, Status] = {
+    "passed": "passed", "failed": "failed", "skipped": "skipped",
+    "aprovado": "passed", "com falha": "failed", "ignorado": "skipped",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -228,3 +240,12 @@ def failures(text: str) -> list[Failure]:
         ):
             found[current] = Failure(current, place[1], int(place[2]), found[current].message)
     return list(found.values())
+
+
+def results(log: Log) -> Iterator[Told]:
+    """Yield the tests of the console loggers (VSTest from `verbosity=normal` on, MTP's detailed output)."""
+    for line in log.walk(_A_NAMED):
+        hit = _NAMED.match(line.text)
+        # Every line has a time, but for what never ran; a sentence that begins with such a word is none.
+        if hit and (hit.end("name") < len(line.text) or _PLAIN.match(hit["name"])):
+            yield told(hit["name"], _STATUS[hit["word"].lower()])

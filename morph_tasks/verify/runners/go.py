@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field
 from morph_tasks.verify.runners.model import Failure, Found, Output
 from morph_tasks.verify.runners.streams import read_streams
 from morph_tasks.verify.runners.text import Line, Log, strip_codes
+from morph_tasks.verify.runners.told import Status, Told, told
 
 ALIASES: tuple[str, ...] = ("go-test", "gotestsum")
 SUMMARY = (
@@ -50,6 +52,19 @@ _EVENT = re.compile(rb'"Action":"(pass|fail|skip|build-fail)"([^\n]{0,2000})')
 _JSON = re.compile(rb'\{"(?:Time|ImportPath|Action)":"[^\n]{0,400}"Action":"(?:start|run|output|pass|fail|skip|build-)')
 _HEAD = 1 << 16
 _PACKAGES = ("ok", "cached", "failed", "build_failed", "no_test_files", "no_tests_to_run")
+_A_BEGUN = re.compile(rb"=== RUN  |=== NAME ")
+_A_ENDED = re.compile(rb"--- (?:PASS|FAIL|SKIP): ")
+_A_PACKAGE = re.compile(rb"^(?:ok  |FAIL|---)\t", re.M)
+_A_EVENT = re.compile(rb'"Action": ?"(?:run|pass|fail|skip)"')
+_A_SWALLOWED = re.compile(rb'[^"]=== RUN  ')
+_A_SUM = re.compile(rb"^(?:PASS|FAIL|SKIP) \S{1,400}\.\S{1,400} \(\d+\.\d+s\)", re.M)
+_A_AT_END = re.compile(rb"^=== (?:SKIP|FAIL): \S", re.M)
+_RUN = re.compile(r"=== RUN +(\S+)$")
+_ENDED = re.compile(r"(?:^|\S) *--- (PASS|FAIL|SKIP): (\S+) \(\d+\.\d+s\)$")
+_PACKAGE = re.compile(r"^(?:ok  |FAIL)\t(\S+)\t?")
+_OF_SUM = re.compile(r"^(PASS|FAIL|SKIP) (\S+?)\.((?:Test|Fuzz|Example|Benchmark)\S*) \(\d+\.\d+s\)$")
+_LISTED = re.compile(r"^=== (SKIP|FAIL): (\S+) (\S+) \(\d+\.\d+s\)$")
+_WORDS: dict[str, Status] = {"PASS": "passed", "FAIL": "failed", "SKIP": "skipped"}
 
 
 @dataclass
@@ -262,3 +277,72 @@ def failures(text: str) -> list[Failure]:
         elif found and not found[-1].message and line.startswith("panic: "):
             found[-1] = Failure(found[-1].id, message=line)
     return found
+
+
+def results(log: Log) -> Iterator[Told]:
+    """Yield the tests of `-v`, of `-json` and of gotestsum. One with subtests speaks through them."""
+    if log.find(_A_EVENT) is not None:
+        found = _of_events(log)
+    elif log.find(_A_SUM) is not None or (log.find(_A_BEGUN) is None and log.find(_A_AT_END) is not None):
+        found = _of_sum(log)
+    else:
+        found = _of_lines(log)
+    tests = list(found)
+    failed = {(package, name) for package, name, status in tests if status == "failed"}
+    judged: dict[tuple[str, str], bool] = {}
+    for package, name, status in tests:
+        while "/" in name:
+            name = name.rpartition("/")[0]
+            judged[package, name] = judged.get((package, name), False) or status == "failed"
+    for package, name, status in tests:
+        inside = judged.get((package, name))
+        # A test that failed by itself, though its subtests passed, is a result of its own.
+        if inside is None or (inside is False and (package, name) in failed and status == "failed"):
+            yield told(name, status, of=package)
+
+
+def _of_lines(log: Log) -> Iterator[tuple[str, str, Status]]:
+    """Yield (package, test, status); a package is told after its tests, and what no `=== RUN` named was printed."""
+    run: set[str] = set()
+    seen: list[tuple[str, Status]] = []
+    verbose = False
+    for line in log.walk(_A_BEGUN, _A_ENDED, _A_PACKAGE):
+        if hit := _RUN.search(line.text):
+            verbose = True
+            run.add(hit[1])
+        elif hit := _PACKAGE.match(line.text):
+            yield from ((hit[1], name, status) for name, status in seen)
+            seen, run = [], set()
+        elif (hit := _ENDED.search(line.text)) and (hit[2] in run or not verbose):
+            seen.append((hit[2], _WORDS[hit[1]]))
+    yield from (("", name, status) for name, status in seen)
+
+
+def _of_events(log: Log) -> Iterator[tuple[str, str, Status]]:
+    run: set[tuple[str, str]] = set()
+    for line in log.walk(_A_EVENT, _A_SWALLOWED):
+        try:
+            said = json.loads(line.text[line.text.find("{") :])
+        except ValueError:
+            continue
+        if not isinstance(said, dict) or not said.get("Test"):
+            continue
+        key = (str(said.get("Package", "")), str(said["Test"]))
+        if said.get("Action") == "run":
+            run.add(key)
+        elif said.get("Action") == "output":
+            # What a test printed without an end of line swallows the event of the next one.
+            run |= {(key[0], name) for name in _RUN.findall(str(said.get("Output", "")).rstrip("\n"))}
+        elif key in run and (status := _WORDS.get(str(said.get("Action")).upper())):
+            yield (*key, status)
+
+
+def _of_sum(log: Log) -> Iterator[tuple[str, str, Status]]:
+    """Yield what gotestsum says: `testname` names what passed and failed, each format lists the rest at the end."""
+    told_before: set[tuple[str, str, Status]] = set()
+    for line in log.walk(_A_SUM, _A_AT_END):
+        hit = _OF_SUM.match(line.text) or _LISTED.match(line.text)
+        one = (hit[2], hit[3], _WORDS[hit[1]]) if hit else None
+        if one and one not in told_before:
+            told_before.add(one)
+            yield one

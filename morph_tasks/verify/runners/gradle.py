@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from morph_tasks.verify.runners.model import Failure, Found, Output
 from morph_tasks.verify.runners.streams import add, read_streams
 from morph_tasks.verify.runners.text import Log, strip_codes
+from morph_tasks.verify.runners.told import Status, Told, told, without_time
 
 ALIASES: tuple[str, ...] = ()
 SUMMARY = (
@@ -36,6 +38,10 @@ _A_NOTES = (
     re.compile(rb"Process 'Gradle Test Executor"),
 )
 _A_EVENT = (re.compile(rb"PASSED"), re.compile(rb"FAILED"), re.compile(rb"SKIPPED"))
+_OF = re.compile(r"^> Task (:\S+)")
+_NAMED = re.compile(r"^(?! |> )(\S.*?) > (.+) (PASSED|FAILED|SKIPPED)(?: \([\d.]+m?s\))?$")
+_BELOW = re.compile(r"^ {2,}(?:Test )?(\S.*) (PASSED|FAILED|SKIPPED)(?: \((.*)\))?$")
+_WORDS: dict[str, Status] = {"PASSED": "passed", "FAILED": "failed", "SKIPPED": "skipped"}
 
 
 def read(output: Output) -> Found:
@@ -121,3 +127,17 @@ def failures(text: str) -> list[Failure]:
         ):
             found[-1] = Failure(found[-1].id, place[1], int(place[2]), found[-1].message)
     return found
+
+
+def results(log: Log) -> Iterator[Told]:
+    """Yield the tests of `testLogging` events, and of the plugin that puts them below the name of their class."""
+    of = group = ""
+    for line in log.each():
+        if hit := _OF.match(line):
+            of, group = hit[1], ""
+        elif hit := _NAMED.match(line):
+            yield told(f"{hit[1]} > {hit[2]}", _WORDS[hit[3]], of=of)
+        elif group and (hit := _BELOW.match(line)):
+            yield told(f"{group} > {without_time(hit[1], bracketed=True)}", _WORDS[hit[2]], of=of)
+        elif re.match(r"^[\w.$]+$", line):
+            group = line

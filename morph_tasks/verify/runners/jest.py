@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from morph_tasks.verify.runners.jestjson import read_json
+from morph_tasks.verify.runners.jestjson import read_json, tests_of
 from morph_tasks.verify.runners.model import Failure, Found, Output
 from morph_tasks.verify.runners.sessions import End, pair
 from morph_tasks.verify.runners.streams import add, read_streams
 from morph_tasks.verify.runners.text import Line, Log, strip_codes
+from morph_tasks.verify.runners.told import MARKS, UNNAMED, Told, documents, joined, told, without_time
 
 ALIASES: tuple[str, ...] = ()
 SUMMARY = "the block `Test Suites: …` / `Tests:       1 failed, 2 passed, 3 total`, or `--json`"
@@ -37,6 +38,12 @@ _A_NOTES = (
     re.compile(rb"A worker process has failed to exit"),
     re.compile(rb"LOGGING RETRY ERRORS"),
 )
+_A_JSON = re.compile(rb'"numTotalTestSuites"')
+_HEAD = re.compile(r"^ ?(?:PASS|FAIL) +(?:(\S+) +)?(\S+\.\w+)(?: \(.*\))?$")
+_LEFT_OUT = {"○": "skipped ", "✎": "todo "}
+_TREE = re.compile(rf"^( +)(?:([{''.join(MARKS)}]) )?(\S.*)$")
+_BULLET = re.compile(r"^ {2}● (\S.*)$")
+_NO_TEST = ("Console", "Test suite failed to run", "Cannot log after", "process.exit called", "Deprecation Warning")
 
 
 @dataclass(frozen=True)
@@ -158,3 +165,56 @@ def failures(text: str) -> list[Failure]:
             ):
                 found[current] = Failure(current, known.file, int(place[2]), known.message)
     return list(found.values())
+
+
+def results(log: Log) -> Iterator[Told]:
+    """Yield the tests of `--verbose` and of `--json`; without them, only those that failed have a name."""
+    if log.find(_A_JSON) is not None and (found := [one for text in documents(log, _A_JSON) for one in tests_of(text)]):
+        yield from found
+        return
+    reader = _Files()
+    for line in log.each():
+        yield from reader.read(line)
+    if reader.silent():
+        yield UNNAMED
+
+
+class _Files:
+    """Reads what stands below the line of each file."""
+
+    def __init__(self) -> None:
+        self._file = self._of = ""
+        self._above: list[tuple[int, str]] = []
+        self._in_tree = self._named = self._nameless = False
+
+    def read(self, line: str) -> Iterator[Told]:
+        hit = _HEAD.match(line)
+        if hit:
+            self._nameless = self.silent()
+            self._of, self._file = hit[1] or "", hit[2].removeprefix("./")
+            self._above, self._in_tree, self._named = [], True, False
+        elif hit := _BULLET.match(line):
+            self._in_tree = False
+            if self._file and not hit[1].startswith(_NO_TEST):
+                yield told(hit[1].replace(" › ", " > "), "failed", self._file, None, self._of)
+        elif self._in_tree:
+            # The tree stands right below its file and ends at the first blank line; what tests print is elsewhere.
+            hit = _TREE.match(line)
+            self._in_tree = bool(hit)
+            if hit:
+                yield from self._grow(len(hit[1]), hit[2], hit[3])
+
+    def silent(self) -> bool:
+        """Tell whether there was a file whose tests have no name."""
+        return self._nameless or (bool(self._file) and not self._named)
+
+    def _grow(self, depth: int, mark: str | None, said: str) -> Iterator[Told]:
+        self._above = [one for one in self._above if one[0] < depth]
+        if mark is None:
+            self._above.append((depth, said))
+            return
+        self._named = True
+        name = without_time(said, bracketed=True)
+        if mark in _LEFT_OUT:
+            name = name.removeprefix(_LEFT_OUT[mark])
+        yield told(joined([*(one for _, one in self._above), name]), MARKS[mark], self._file, None, self._of)

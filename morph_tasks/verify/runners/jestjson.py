@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from morph_tasks.verify.runners.model import Found
 from morph_tasks.verify.runners.text import Log
+from morph_tasks.verify.runners.told import Status, Told, joined, told
 
 # Inside a string of the report the quotes would be escaped: this can only be the report itself.
 _KEY = re.compile(rb'\{\s{0,20}"num(?:Total|Failed|Passed)')
@@ -45,3 +48,20 @@ def read_json(log: Log, first: str) -> Found | None:
         problem="suite-failed" if broken else "interrupted" if interrupted else None,
         detail=f"{unloaded} test suites could not be run" if unloaded else "",
     )
+
+
+def tests_of(text: Mapping[str, Any]) -> Iterator[Told]:
+    """Yield the tests of a parsed report."""
+    for file in text.get("testResults") or ():
+        for one in file.get("assertionResults") or ():
+            status: Status = {"passed": "passed", "failed": "failed"}.get(one.get("status"), "skipped")  # type: ignore[assignment]
+            # jest counts the tries, vitest names the errors of those that were tried again.
+            if (status == "passed" and (one.get("invocations") or 1) > 1) or (status == "passed" and _again(one)):
+                status = "flaky"
+            name = joined([*map(str, one.get("ancestorTitles") or ()), str(one.get("title", ""))])
+            line = (one.get("location") or {}).get("line")
+            yield told(name, status, file.get("name"), line if isinstance(line, int) else None)
+
+
+def _again(one: Mapping[str, Any]) -> bool:
+    return bool(one.get("failureMessages") or one.get("retryReasons"))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from morph_tasks.verify.runners.model import Failure, Found, Output
 from morph_tasks.verify.runners.streams import add, read_streams
 from morph_tasks.verify.runners.text import Line, Log, strip_codes
+from morph_tasks.verify.runners.told import MARKS, Told, joined, told, without_time
 
 ALIASES: tuple[str, ...] = ("jasmine-karma", "ng-test")
 SUMMARY = "the last `<browser>: Executed 5 of 6 (1 FAILED) (skipped 1) (0.1 secs / 0.05 secs)` of every browser"
@@ -28,6 +30,10 @@ _A_NOTES = (
     re.compile(rb"Cannot start "),
     re.compile(rb"error TS\d"),
 )
+_MARKED = re.compile(rf"^((?:  )+)([{''.join(MARKS)}]) (\S.*)$")
+_OPENED = re.compile(r"^((?:  )*)(\S.*)$")
+_FAILED = re.compile(r"^(.+ \(.+\)) (.+) FAILED$")
+_NO_SUITE = re.compile(r"^\S+ \(.*\)|^\d|^(?:LOG|WARN|ERROR|INFO|DEBUG)\b|^Executed |^SUMMARY|^FAILED TESTS")
 
 
 @dataclass(frozen=True)
@@ -124,3 +130,17 @@ def failures(text: str) -> list[Failure]:
         elif current and not found[current].message and line.startswith(("\t", "    ")):
             found[current] = Failure(current, message=line.strip())
     return list(found.values())
+
+
+def results(log: Log) -> Iterator[Told]:
+    """Yield the tests of the reporters that draw a tree (spec, mocha), and those that failed."""
+    above: list[tuple[int, str]] = []
+    for line in log.each():
+        if hit := _FAILED.match(line):
+            if not hit[2].startswith(("Executed ", "ERROR")):
+                yield told(hit[2], "failed", of=hit[1])
+        elif hit := _MARKED.match(line):
+            above = [one for one in above if one[0] < len(hit[1])]
+            yield told(joined([*(one for _, one in above), without_time(hit[3], bracketed=True)]), MARKS[hit[2]])
+        elif (hit := _OPENED.match(line)) and not _NO_SUITE.match(line) and len(hit[1]) <= 2 * len(above) + 2:
+            above = [*(one for one in above if one[0] < len(hit[1])), (len(hit[1]), hit[2])]

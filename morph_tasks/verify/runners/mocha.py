@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from morph_tasks.verify.runners import node_test
+from morph_tasks.verify.runners import node_test, tap
 from morph_tasks.verify.runners.model import Failure, Found, Output
 from morph_tasks.verify.runners.sessions import End, pair
 from morph_tasks.verify.runners.streams import add, read_streams
 from morph_tasks.verify.runners.text import Line, Log, strip_codes
+from morph_tasks.verify.runners.told import Status, Told, documents, joined, told, without_time
 
 ALIASES: tuple[str, ...] = ()
 SUMMARY = "`  2 passing (12ms)` / `  1 pending` / `  3 failing`, the `json` and `tap` reporters"
@@ -29,6 +32,12 @@ _A_NOTES = (
     re.compile(rb"\xe2\x9c\x96 ERROR:"),
 )
 _STATS = re.compile(rb'"stats":\s{0,8}\{\s{0,8}"suites"')
+_A_JSON = re.compile(rb'"currentRetry"')
+_A_POINT = re.compile(rb"^(?:not )?ok 1 ", re.M)
+_A_END = re.compile(rb"^# tests \d", re.M)
+_MARKED = re.compile(r"^((?:  )+)([✔✓√✗✖×]|\d+\)|-) (\S.*)$")
+_SUITE = re.compile(r"^((?:  )+)(\S.*)$")
+_LISTED = re.compile(r"^(?:.*  |  )([✔✓√]) (.+): \d+ms$")
 
 
 @dataclass(frozen=True)
@@ -128,3 +137,56 @@ def failures(text: str) -> list[Failure]:
             if known.line is None and "node:" not in place[1] and "node_modules" not in place[1]:
                 found[-1] = Failure(known.id, place[1], int(place[2]), known.message)
     return found
+
+
+def results(log: Log) -> Iterator[Told]:
+    """Yield the tests of `spec`, `list`, `json` and `tap`."""
+    if log.find(_A_JSON) is not None and (found := [one for text in documents(log, _A_JSON) for one in _of_json(text)]):
+        yield from found
+    elif log.find(_A_POINT) is not None and log.find(_A_END) is not None:
+        yield from tap.read(log.each(), version=False)
+    else:
+        yield from _spec(log)
+
+
+def _spec(log: Log) -> Iterator[Told]:
+    above: list[tuple[int, str]] = []
+    blank, done = True, False
+    for line in log.each():
+        if _PASSING.match(line):
+            done, above = True, []
+        elif done:
+            # The list of failures; the dots or the blank lines of a chained run end it.
+            done = not _begins_again(line)
+        elif hit := _LISTED.match(line):
+            yield told(hit[2], "passed")
+        elif hit := _MARKED.match(line):
+            above = [one for one in above if one[0] < len(hit[1])]
+            yield told(joined([*(one for _, one in above), without_time(hit[3], bracketed=True)]), _status(hit[2]))
+        # A suite stands at most one step below the last one; what a test printed must not end the suites around it.
+        elif (hit := _SUITE.match(line)) and _fits(above, len(hit[1]), blank):
+            above = [*(one for one in above if one[0] < len(hit[1])), (len(hit[1]), hit[2])]
+        blank = not line
+
+
+def _fits(above: list[tuple[int, str]], depth: int, blank: bool) -> bool:
+    return depth <= 2 * len(above) + 2 and (blank or depth > 2 or not above)
+
+
+def _begins_again(line: str) -> bool:
+    return bool(_MARKED.match(line)) and line.lstrip().startswith(("✔", "✓", "√"))
+
+
+def _status(mark: str) -> Status:
+    return "passed" if mark in "✔✓√" else "skipped" if mark == "-" else "failed"
+
+
+def _of_json(text: Mapping[str, Any]) -> Iterator[Told]:
+    left = {name: {one.get("fullTitle") for one in text.get(name, ())} for name in ("failures", "pending")}
+    for one in text.get("tests", ()):
+        full, title = str(one.get("fullTitle")), str(one.get("title"))
+        status: Status = "failed" if full in left["failures"] else "skipped" if full in left["pending"] else "passed"
+        if status == "passed" and one.get("currentRetry"):
+            status = "flaky"
+        suites = full.removesuffix(title).strip()
+        yield told(joined([suites, title]), status, one.get("file"))

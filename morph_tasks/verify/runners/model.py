@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from morph_tasks.verify.runners.text import Log
+
+if TYPE_CHECKING:
+    from morph_tasks.verify.runners.told import Told
 
 Verdict = Literal["pass", "fail", "no-tests", "unknown"]
 
@@ -140,4 +143,8 @@ class Runner(Protocol):
 
     def failures(self, text: str) -> Sequence[Failure]:
         """Return the failed tests that a plain output names."""
+        ...
+
+    def results(self, log: Log) -> Iterable[Told]:
+        """Return the tests that an output names, in order; one that is tried again comes again."""
         ...

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from morph_tasks.verify.runners import tap
 from morph_tasks.verify.runners.model import Failure, Found, Output
 from morph_tasks.verify.runners.sessions import End, Start, pair
 from morph_tasks.verify.runners.streams import add, read_streams
 from morph_tasks.verify.runners.text import Line, Log, strip_codes
+from morph_tasks.verify.runners.told import MARKS, Told, joined, told, without_time
 
 ALIASES: tuple[str, ...] = ("node:test", "node", "tap")
 SUMMARY = "the block `# tests 7` / `# pass 3` / `# fail 2` … (`ℹ tests 7` of the spec reporter)"
@@ -30,6 +33,10 @@ _A_POINT = re.compile(rb"ok \d")
 _A_BEGIN = re.compile(rb"TAP version 1")
 _A_BAIL = re.compile(rb"Bail out!")
 _A_MISSING = re.compile(rb"Could not find '")
+_A_TAP = re.compile(rb"^TAP version \d", re.M)
+_OPENED = re.compile(r"^((?:  )*)▶ (\S.*?)(?: \(\d+(?:\.\d+)?m?s\))?$")
+_MARKED = re.compile(rf"^((?:  )*)([{''.join(MARKS)}]) (\S.*)$")
+_LEFT_OUT = re.compile(r" # (?:SKIP|TODO)\b.*$", re.I)
 
 
 @dataclass(frozen=True)
@@ -155,3 +162,30 @@ def _tap(lines: list[str]) -> list[Failure]:
                 found.pop()
                 suite = True
     return found
+
+
+def results(log: Log) -> Iterator[Told]:
+    """Yield the tests of `tap` and `spec`; a suite or a test with subtests closes with a line that is no test's."""
+    if log.find(_A_TAP) is not None:
+        yield from tap.read(log.each())
+        return
+    above: list[tuple[int, str]] = []
+    failed_inside: set[int] = set()
+    done = False
+    for line in log.each():
+        if line.startswith(("✖ failing tests:", "ℹ tests ")):
+            done, above = True, []
+        elif hit := _OPENED.match(line):
+            depth, done = len(hit[1]), False
+            above = [*(one for one in above if one[0] < depth), (depth, hit[2])]
+            failed_inside.discard(depth)
+        elif (hit := _MARKED.match(line)) and not done:
+            depth, name = len(hit[1]), without_time(_LEFT_OUT.sub("", hit[3]), bracketed=True)
+            closes = any(one == (depth, name) for one in above)
+            status = "skipped" if _LEFT_OUT.search(hit[3]) else MARKS[hit[2]]
+            above = [one for one in above if one[0] < depth]
+            # One that failed by itself, though its subtests passed, is a result of its own.
+            if not closes or (status == "failed" and depth not in failed_inside):
+                yield told(joined([*(one for _, one in above), name]), status)
+            if status == "failed":
+                failed_inside |= {one[0] for one in above}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from morph_tasks.verify.runners.model import Failure, Found, Output
 from morph_tasks.verify.runners.sessions import End, Start, pair
 from morph_tasks.verify.runners.streams import add, read_streams
 from morph_tasks.verify.runners.text import Line, Log, strip_codes
+from morph_tasks.verify.runners.told import MARKS, Status, Told, told, without_time
 
 ALIASES: tuple[str, ...] = ("pest", "paratest")
 SUMMARY = (
@@ -37,6 +39,12 @@ _A_LINES = (
     re.compile(rb"by Sebastian Bergmann"),
 )
 _A_NOTES = (re.compile(rb"Fatal error: "), re.compile(rb"Code coverage below"))
+_GROUP = re.compile(r"^(?: {2,}(?:PASS|FAIL|WARN|TODO|RISK)  )?(\S.*)$")
+_MARKED = re.compile(rf"^ +([{''.join(MARKS)}-]) (\S.*)$")
+_DEBUG = re.compile(r"^Test (Passed|Failed|Errored|Skipped|Marked Incomplete|Considered Risky) \((.+?)\)$")
+_WORDS: dict[str, Status] = {"Passed": "passed", "Considered Risky": "passed", "Failed": "failed", "Errored": "failed"}
+_TITLE = re.compile(r"\bscenario ?c ?(\d+)\b", re.I)
+_DETAIL = re.compile(r"^Summary of (?:non-successful )?tests|^(?:Time: |There (?:was|were) \d)")
 
 
 @dataclass(frozen=True)
@@ -145,3 +153,24 @@ def failures(text: str) -> list[Failure]:
         elif found and found[-1].line is None and (place := re.match(r"^(/\S+\.php):(\d+)$", line)):
             found[-1] = Failure(found[-1].id, place[1], int(place[2]), found[-1].message)
     return found
+
+
+def results(log: Log) -> Iterator[Told]:
+    """Yield the tests of `--testdox`, of `--debug`, and of Pest."""
+    group, done = "", False
+    for line in log.each():
+        if line.startswith(("PHPUnit ", "ParaTest ")):
+            group, done = "", False
+        elif _DETAIL.match(line):
+            done = True
+        elif hit := _DEBUG.match(line):
+            yield told(hit[2], _WORDS.get(hit[1], "skipped"))
+        elif done:
+            continue
+        elif group and (hit := _MARKED.match(line)):
+            status: Status = "skipped" if hit[1] in ("-", "⚠") else MARKS[hit[1]]
+            # A method's name is printed as a sentence: `Scenario C3 adds`.
+            name = _TITLE.sub(r"scenario_C\1", without_time(re.sub(r" +\d+\.\d+s$| → .*$", "", hit[2]), bracketed=True))
+            yield told(f"{group} > {name}", status)
+        elif not line.startswith("Test '") and (hit := _GROUP.match(line)):
+            group = hit[1]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from morph_tasks.verify.runners.model import Failure, Found, Output
 from morph_tasks.verify.runners.sessions import End, Start, pair
 from morph_tasks.verify.runners.streams import add, read_streams
 from morph_tasks.verify.runners.text import Line, Log, strip_codes
+from morph_tasks.verify.runners.told import Status, Told, documents, joined, told, without_time
 
 ALIASES: tuple[str, ...] = ("pw", "playwright-test")
 SUMMARY = "`  1 failed` / `  1 flaky` / `  2 skipped` / `  3 passed (1.5s)`, or the `json` reporter's `stats`"
@@ -29,6 +31,15 @@ _A_LINES = (
     re.compile(rb"Total: \d{1,7} tests? in "),
 )
 _A_NOTES = (re.compile(rb"Error: "), re.compile(rb"error: unknown option"))
+_A_JSON = re.compile(rb'"suites":\s{0,9}\[')
+_A_LISTED = re.compile(rb"\xe2\x80\xba |^  \d+ [a-z]", re.M)
+_DRAWN = re.compile(r"^ *([✓✔✘✖-]|ok|x) +(\d+) (.+)$")
+_BEGUN = re.compile(r"^\[\d+/\d+\] (?:\(retries\) )?(.+ › .+)$")
+_ENDING = re.compile(r"^  (\d+) (failed|flaky|skipped|interrupted|did not run|passed)\b")
+_AT_END = re.compile(r"^    (\S.* › .+?)(?: ─+)?$")
+_PLACE = re.compile(r"^(?:\[([^\]]+)\] › )?(\S.*?):(\d+):(\d+)(?: › (.+))?$")
+_PASSED = ("✓", "✔", "ok")
+_RETRY = re.compile(r" \(retry #\d+\)$")
 
 
 @dataclass
@@ -160,3 +171,97 @@ def failures(text: str) -> list[Failure]:
         elif current and not found[current].message and re.match(r"^ {4}\S", line):
             found[current] = Failure(current, found[current].file, found[current].line, line.strip())
     return list(found.values())
+
+
+def results(log: Log) -> Iterator[Told]:
+    """Yield the tests of `list`, `json`, and of `line` where its last lines leave no doubt."""
+    if log.find(_A_JSON) is not None:
+        found = [one for text in documents(log, _A_JSON) for one in _of_suites(text.get("suites"), [])]
+        if found:
+            yield from found
+            return
+    run = _Run()
+    for line in log.walk(_A_LISTED):
+        yield from run.read(line.text)
+    yield from run.close()
+
+
+class _Run:
+    """Reads one run; what its last lines do not call failed or flaky, failed as it was expected to."""
+
+    def __init__(self) -> None:
+        self._listed: list[tuple[str, str]] = []
+        self._begun: dict[str, None] = {}
+        self._ends: dict[str, set[str]] = {}
+        self._section = ""
+        self._passed = 0
+        self._numbers: set[int] = set()
+
+    def read(self, line: str) -> Iterator[Told]:
+        if hit := _ENDING.match(line):
+            self._section = hit[2]
+            self._passed += int(hit[1]) if hit[2] in ("passed", "flaky") else 0
+            self._ends.setdefault(hit[2], set())
+        elif self._section and (hit := _AT_END.match(line)):
+            self._ends[self._section].add(_key(hit[1]))
+        elif hit := _DRAWN.match(line) or _BEGUN.match(line):
+            if self._section:
+                yield from self.close()
+            if line.startswith("["):
+                self._begun[_RETRY.sub("", hit[1])] = None
+            else:
+                self._numbers.add(int(hit[2]))
+                self._listed.append((hit[1], _RETRY.sub("", without_time(hit[3], bracketed=True))))
+
+    def close(self) -> Iterator[Told]:
+        if self._begun:
+            # `line` draws no marks: what looks like one was printed.
+            self._listed.clear()
+        elif 1 not in self._numbers:
+            self._listed.clear()
+        elif any(said.startswith("[") for _, said in self._listed):
+            self._listed = [one for one in self._listed if one[1].startswith("[")]
+        over = bool(self._ends)
+        red = {key for word in ("failed", "flaky", "interrupted") for key in self._ends.get(word, ())}
+        drawn = sum(mark in _PASSED for mark, _ in self._listed)
+        for mark, said in self._listed:
+            if mark in _PASSED:
+                # More than the run counts: the reporter draws none, and all of these were printed.
+                if over and drawn > self._passed:
+                    continue
+                yield from _told(said, "passed")
+            else:
+                yield from _told(said, "skipped" if mark == "-" or (over and _key(said) not in red) else "failed")
+        doubt = not over or any(self._ends.get(word) is not None for word in ("skipped", "did not run", "interrupted"))
+        for said in self._begun:
+            key = _key(said)
+            word = next((one for one in ("failed", "flaky", "interrupted") if key in self._ends.get(one, ())), "")
+            if word or not doubt:
+                yield from _told(said, "flaky" if word == "flaky" else "failed" if word else "passed")
+        self.__dict__.update(_Run().__dict__)
+
+
+def _key(said: str) -> str:
+    """Return what is the same wherever a test is named: project and place; titles are cut to the terminal."""
+    hit = _PLACE.match(said)
+    return f"{hit[1]}|{hit[2]}:{hit[3]}:{hit[4]}" if hit else said
+
+
+def _told(said: str, status: Status) -> Iterator[Told]:
+    if (hit := _PLACE.match(said)) and hit[5]:
+        yield told(hit[5].replace(" › ", " > "), status, hit[2], int(hit[3]), hit[1] or "")
+
+
+def _of_suites(suites: Any, above: list[str]) -> Iterator[Told]:
+    words: dict[str, Status] = {"expected": "passed", "unexpected": "failed", "flaky": "flaky"}
+    for suite in suites or ():
+        # The outermost suite is the file.
+        inside = [*above, str(suite.get("title", ""))] if above or suite.get("line") else above
+        for spec in suite.get("specs") or ():
+            for one in spec.get("tests") or ():
+                status: Status = words.get(str(one.get("status")), "skipped")
+                if status == "passed" and one.get("expectedStatus") != "passed":
+                    status = "skipped"
+                name = joined([*inside, str(spec.get("title", ""))])
+                yield told(name, status, spec.get("file"), spec.get("line"), str(one.get("projectName") or ""))
+        yield from _of_suites(suite.get("suites"), inside)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from morph_tasks.verify.runners.model import Failure, Found, Output
 from morph_tasks.verify.runners.sessions import End, Start, pair
 from morph_tasks.verify.runners.streams import read_streams
 from morph_tasks.verify.runners.text import Line, Log, strip_codes
+from morph_tasks.verify.runners.told import Status, Told, told
 
 ALIASES: tuple[str, ...] = ("py.test",)
 SUMMARY = "`=== 1 failed, 2 passed in 0.05s ===` (bare under `-q`, `Results (0.05s):` of pytest-sugar)"
@@ -53,6 +54,23 @@ _A_RARE = (
 _RED = {"failed", "error", "errors"}
 _RAN = ("passed", "failed", "errors", "xfailed", "xpassed")
 _NEAR = 1 << 21
+_OUTCOMES: dict[str, Status] = {
+    "PASSED": "passed", "XPASS": "passed", "FAILED": "failed", "ERROR": "failed", "RERUN": "failed", "RETRY": "failed",
+    "SKIPPED": "skipped", "XFAIL": "skipped",
+}  # fmt: skip
+_WORDS = "|".join(_OUTCOMES)
+_PROGRESS = r"(?P<progress> +(?:\[ *\d+(?:%|/\d+)\]|\d+(?:\.\d+)?[mun]?s(?: +\S+)?))?"
+_NODE = r"[^\s:][^:]*?\.\w+::"
+_VERBOSE = re.compile(rf"^(?P<node>{_NODE}\S.*?) (?P<word>{_WORDS})(?: \(.*?)?{_PROGRESS}$")
+_VERBOSE_XDIST = re.compile(rf"^\[gw\d+\] (?:\[ *\d+%\] |\[ *\d+/\d+\] )?(?P<word>{_WORDS}) (?P<node>{_NODE}\S.*)$")
+_VERBOSE_SUGAR = re.compile(rf"^ (?P<node>{_NODE}\S.*?) (?P<word>R*[✓⨯xXsE]) +\d+% [▏▎▍▌▋▊▉█ ]*$")
+_SUGAR_WORDS = {"R": "RERUN", "✓": "PASSED", "⨯": "FAILED", "x": "XFAIL", "X": "XPASS", "s": "SKIPPED", "E": "ERROR"}
+_STARTED = re.compile(rf"^({_NODE}(?:[^\s\[]|\[[^\]]*\]+)+) ")
+_ENDED = re.compile(rf"^({_WORDS})(?: \(.*\))?{_PROGRESS}$")
+_ENDED_BEHIND = re.compile(rf"\S({_WORDS}){_PROGRESS}$")
+_NODE_INSIDE = re.compile(rf"\s{_NODE}")
+_SHORT = re.compile(rf"^({_WORDS}) ({_NODE}\S.*)$")
+_HEADING = re.compile(r"^=+ ([^=].*?) =+$")
 
 
 @dataclass(frozen=True)
@@ -231,3 +249,66 @@ def _places(text: str) -> Iterable[tuple[str, int]]:
             name = head[1]
         elif name and (place := re.match(r"^\S+?:(\d+): (?:[A-Z]\w+|in \w+|$)", line)):
             yield name, int(place[1])
+
+
+def results(log: Log) -> Iterator[Told]:
+    """Yield the tests of the lines of `-v` and of the short summary; what tests printed stands in other sections."""
+    section, ended, seen = "", True, _Verbose()
+    for line in log.each():
+        if line.startswith(("=", "Test session starts")):
+            if _BEGIN.match(line):
+                # The header of a pytest that a test started stands in a section of captured output.
+                if ended or not section:
+                    section, ended, seen = "", False, _Verbose()
+            elif _FOOTER.match(line):
+                section, ended = "", True
+            elif heading := _HEADING.match(line):
+                section = heading[1]
+        elif not section:
+            yield from seen.read(line)
+        elif section.endswith("short test summary info") and (hit := _SHORT.match(line)):
+            yield _told(_without_reason(hit[2]), hit[1])
+
+
+class _Verbose:
+    """Reads the lines between the header and the first section."""
+
+    def __init__(self) -> None:
+        self._started = ""
+        self._progress = False
+
+    def read(self, line: str) -> Iterator[Told]:
+        if self._started and (hit := _ENDED.match(line) or _ENDED_BEHIND.search(line)):
+            yield _told(self._started, hit[1])
+            self._started = ""
+        elif hit := _VERBOSE_XDIST.match(line):
+            yield _told(hit["node"], hit["word"])
+            self._started = ""
+        elif hit := _VERBOSE_SUGAR.match(line):
+            file, _, name = hit["node"].partition("::")
+            head, bracket, rest = name.partition("[")
+            for mark in hit["word"]:
+                yield _told(f"{file}::{head.replace('.', '::')}{bracket}{rest}", _SUGAR_WORDS[mark])
+        elif (hit := _VERBOSE.match(line)) and not _NODE_INSIDE.search(hit["node"]):
+            # A started test has the lines to itself; and where pytest draws progress, what a test printed has none.
+            if not (self._started or (self._progress and not hit["progress"])):
+                self._progress = self._progress or bool(hit["progress"])
+                yield _told(hit["node"], hit["word"])
+        elif not self._started and (hit := _STARTED.match(f"{line} ")):
+            self._started = hit[1]
+
+
+def _told(node: str, word: str) -> Told:
+    file, _, name = node.strip().partition("::")
+    head, bracket, rest = name.partition("[")
+    return told(head.replace("::", " > ") + bracket + rest, _OUTCOMES[word], file)
+
+
+def _without_reason(said: str) -> str:
+    """Return a node without the reason behind it; ` - ` in the brackets of a parameter begins none."""
+    at = said.find(" - ")
+    while at >= 0:
+        if said.count("[", 0, at) <= said.count("]", 0, at):
+            return said[:at]
+        at = said.find(" - ", at + 1)
+    return said

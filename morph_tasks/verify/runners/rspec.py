@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from morph_tasks.verify.runners.model import Failure, Found, Output
 from morph_tasks.verify.runners.sessions import End, pair
 from morph_tasks.verify.runners.streams import add, read_streams
 from morph_tasks.verify.runners.text import Log, strip_codes
+from morph_tasks.verify.runners.told import UNNAMED, Status, Told, documents, joined, told
 
 ALIASES: tuple[str, ...] = ()
 SUMMARY = "`10 examples, 1 failure, 2 pending, 1 error occurred outside of examples`, or `--format json`"
@@ -32,6 +35,11 @@ _A_NOTES = (
     re.compile(rb"RSpec is shutting down"),
 )
 _JSON = re.compile(rb'"summary":\{"duration"')
+_A_JSON = re.compile(rb'"examples":\s{0,9}\[')
+_OVER = re.compile(r"^(?:Failures:|Pending: \(|Finished in )")
+_SUMMARY = re.compile(r"^(\d+) examples?, (\d+) failures?(?:, (\d+) pending)?")
+_FAILED = re.compile(r"^rspec (\S+?)(?:\[[\d:]+\]|:(\d+)) # (.+)$")
+_GROWN = re.compile(r"^((?:  )*)(\S.*?)(?: \((FAILED - \d+|PENDING: .*|ERROR - .*)\))?$")
 
 
 def read(output: Output) -> Found:
@@ -125,3 +133,55 @@ def failures(text: str) -> list[Failure]:
                 Failure(hit[3], hit[1].removeprefix("./"), int(hit[2]) if hit[2] else None, messages.get(hit[3], ""))
             )
     return found
+
+
+def results(log: Log) -> Iterator[Told]:
+    """Yield the examples of `documentation` and of `json`; of other formats, those that failed."""
+    if log.find(_A_JSON) is not None and (found := [one for text in documents(log, _A_JSON) for one in _of_json(text)]):
+        yield from found
+        return
+    grown: list[tuple[int, str, str]] = []
+    over = False
+    for line in log.each():
+        if hit := _SUMMARY.match(line):
+            yield from _documented(grown, [int(number or 0) for number in hit.groups()])
+            grown, over = [], True
+        elif hit := _FAILED.match(line):
+            yield told(hit[3], "failed", hit[1].removeprefix("./"), int(hit[2]) if hit[2] else None)
+        elif _OVER.match(line):
+            over = True
+        elif not over and (hit := _GROWN.match(line)):
+            grown.append((len(hit[1]), hit[2], hit[3] or ""))
+        elif line.startswith(("Randomized with seed", "Run options:")):
+            grown, over = [], False
+
+
+def _documented(grown: list[tuple[int, str, str]], counted: list[int]) -> Iterator[Told]:
+    """Yield the leaves of the tree; nothing tells an example from what it printed but the number of them."""
+    tests: list[Told] = []
+    above: list[tuple[int, str]] = []
+    for place, (depth, text, mark) in enumerate(grown):
+        above = [one for one in above if one[0] < depth]
+        if depth > 2 * len(above):
+            continue  # printed: nothing can stand more than one step below its group
+        if not mark and place + 1 < len(grown) and grown[place + 1][0] > depth:
+            above.append((depth, text))
+            continue
+        if depth:
+            status: Status = "failed" if mark.startswith(("FAILED", "ERROR")) else "skipped" if mark else "passed"
+            tests.append(told(joined([*(one for _, one in above), text]), status))
+    if len(tests) == counted[0]:
+        yield from tests
+    else:
+        yield from (one for one in tests if one.test and one.test.status != "passed")
+        yield UNNAMED
+
+
+def _of_json(text: Mapping[str, Any]) -> Iterator[Told]:
+    words: dict[str, Status] = {"passed": "passed", "failed": "failed"}
+    for one in text.get("examples") or ():
+        if isinstance(one, dict) and "status" in one:
+            file = str(one.get("file_path", "")).removeprefix("./") or None
+            line = one.get("line_number")
+            status = words.get(str(one["status"]), "skipped")
+            yield told(str(one.get("full_description", "")), status, file, line if isinstance(line, int) else None)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from morph_tasks.verify.runners.model import Failure, Found, Output
 from morph_tasks.verify.runners.sessions import End, Start, pair
 from morph_tasks.verify.runners.streams import add, read_streams
 from morph_tasks.verify.runners.text import Line, Log, strip_codes
+from morph_tasks.verify.runners.told import Status, Told, told
 
 ALIASES: tuple[str, ...] = ("maven", "mvn", "failsafe")
 SUMMARY = "`[INFO] Tests run: 5, Failures: 0, Errors: 0, Skipped: 1` below `Results:` of every module"
@@ -35,6 +37,14 @@ _A_NOTES = (
     re.compile(rb"There was a timeout or other error in the fork"),
     re.compile(rb"Coverage checks have not been met"),
 )
+_A_NAMED = re.compile(rb"<<< (?:FAILURE|ERROR)!|\[(?:OK|XX|\?\?|X|S)\]|[+'`]-- |\xe2\x94[\x94\x9c]\xe2\x94\x80")
+_FAILED = re.compile(
+    r"^(?:\[\w+\] )?(?:(?P<class>[\w.$]+)\.(?P<method>[\w$]+(?:[({\[].*?)?)|(?P<name>.+?)\((?P<of>[\w.$]+)\))"
+    r" +(?:--? )?(?:Time elapsed: .*?)?<<< (?:FAILURE|ERROR)!.*$"
+)
+_TREE = re.compile(r"^(?:\[\w+\] )?(?P<indent>[|│ ]*)(?:[+'`]--|├─+|└─+)(?: ?)(?P<name>\S.*)$")
+_MARK = re.compile(r"^(?:\[(OK|XX|\?\?)\] (.+?)(?: - [\d.,]+ ?m?s| \([\d.,]+ ?m?s\))?|(.+?) \[(OK|X|S)\](?: .*)?)$")
+_WORDS: dict[str, Status] = {"OK": "passed", "XX": "failed", "X": "failed"}
 
 
 @dataclass(frozen=True)
@@ -118,3 +128,21 @@ def failures(text: str) -> list[Failure]:
         if hit := re.match(r"^(?:\[ERROR\] +)(?:\S+\()?([\w$]+\.[\w$]+)(?:\[.*?\])?:(\d+)(?:->\S+)? ?(.*)$", line):
             found.setdefault(hit[1], Failure(hit[1], None, int(hit[2]), hit[3].strip("» ")))
     return list(found.values())
+
+
+def results(log: Log) -> Iterator[Told]:
+    """Yield the tests that failed, and those of the trees that JUnit's console and its reporter for Maven draw."""
+    above: list[tuple[int, str]] = []
+    for line in log.walk(_A_NAMED):
+        if hit := _FAILED.match(line.text):
+            owner, name = (hit["class"], hit["method"]) if hit["class"] else (hit["of"], hit["name"])
+            yield told(f"{owner} > {name}", "failed")
+        elif hit := _TREE.match(line.text):
+            depth = len(hit["indent"])
+            above = [one for one in above if one[0] < depth]
+            mark = _MARK.match(hit["name"])
+            name = (mark[2] or mark[3]) if mark else re.sub(r" - [\d.,]+ ?m?s$", "", hit["name"])
+            if mark and mark[1]:
+                yield told(" > ".join([*(one for _, one in above), name]), _WORDS.get(mark[1], "skipped"))
+            else:
+                above.append((depth, name))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from morph_tasks.verify.runners.model import Failure, Found, Output
 from morph_tasks.verify.runners.sessions import End, pair
 from morph_tasks.verify.runners.streams import add, read_streams
 from morph_tasks.verify.runners.text import Line, Log, strip_codes
+from morph_tasks.verify.runners.told import Status, Told, told
 
 ALIASES: tuple[str, ...] = ("django",)
 SUMMARY = "`Ran 5 tests in 0.001s`, a blank line, `OK (skipped=1)` or `FAILED (failures=1, errors=1)`"
@@ -25,6 +27,13 @@ _NAMES = {
     "unexpected successes": "xpassed",
 }
 _A_RAN = re.compile(rb"Ran \d{1,7} tests? in ")
+_NAME = r"(?P<method>\w+) \((?P<owner>[\w.]+)\)(?P<sub>(?: \[.*?\])?(?: \(.*\))?)"
+_ENDING = r"(?P<end>ok|FAIL|ERROR|skipped ['\"].*|expected failure|unexpected success)"
+_STARTED = re.compile(rf"^(?:.* \.\.\. )? *{_NAME}(?: \.\.\.| *$)(?! {_ENDING}$)")
+_NAMED = re.compile(rf"^(?:.* \.\.\. )? *{_NAME} \.\.\. {_ENDING}$")
+_DESCRIBED = re.compile(rf"^(?P<text>.+) \.\.\. {_ENDING}$")
+_ALONE = re.compile(rf"^{_ENDING}$")
+_BELOW = re.compile(rf"^(?:FAIL|ERROR): {_NAME}$")
 
 
 @dataclass(frozen=True)
@@ -96,3 +105,34 @@ def failures(text: str) -> list[Failure]:
         elif inside and re.match(r"^[A-Za-z_][\w.]*(?:: .*)?$", line):
             found[-1] = Failure(found[-1].id, found[-1].file, found[-1].line, line)
     return found
+
+
+def results(log: Log) -> Iterator[Told]:
+    """Yield the tests of `-v`, with the first line of their docstrings, and those that failed."""
+    started: re.Match[str] | None = None
+    described = False
+    for line in log.each():
+        if hit := _NAMED.match(line):
+            yield _told(hit, hit["end"])
+            started = None
+        elif hit := _BELOW.match(line):
+            yield _told(hit, "FAIL")
+            started = None
+        elif started and (hit := _ALONE.match(line)):
+            yield _told(started, hit["end"])
+            started = None
+        elif started and described and (hit := _DESCRIBED.match(line)):
+            yield _told(started, hit["end"], hit["text"])
+            started = None
+        elif hit := _STARTED.match(line):
+            started, described = hit, "..." not in line[hit.end("owner") :]
+        elif described:
+            described = False
+
+
+def _told(hit: re.Match[str], end: str, text: str = "") -> Told:
+    status: Status = "passed" if end == "ok" else "skipped" if end.startswith(("skipped", "expected")) else "failed"
+    owner = hit["owner"].removesuffix(f".{hit['method']}")
+    module, _, group = owner.rpartition(".")
+    name = f"{group} > {hit['method']}{hit['sub']}" + (f" {text}" if text else "")
+    return told(name, status, f"{module.replace('.', '/')}.py" if module else None, of=owner)

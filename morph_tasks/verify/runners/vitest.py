@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from morph_tasks.verify.runners.jestjson import read_json
+from morph_tasks.verify.runners import tap
+from morph_tasks.verify.runners.jestjson import read_json, tests_of
 from morph_tasks.verify.runners.model import Failure, Found, Output
 from morph_tasks.verify.runners.sessions import End, Start, pair
 from morph_tasks.verify.runners.streams import add, read_streams
 from morph_tasks.verify.runners.text import Line, Log, strip_codes
+from morph_tasks.verify.runners.told import MARKS, UNNAMED, Status, Told, documents, joined, told, without_time
 
 ALIASES: tuple[str, ...] = ()
 SUMMARY = (
@@ -44,6 +47,16 @@ _RETRIED = re.compile(r"^ +[✓✔] .* \(retry x\d+\)$")
 _A_RETRIED = re.compile(rb"\(retry x\d")
 _A_SUITES = re.compile(rb"Failed Suites \d")
 _NAMES = {"expected fail": "xfailed"}
+_A_JSON = re.compile(rb'"numTotalTestSuites"')
+_A_TAP = re.compile(rb"TAP version 13")
+_MARKED = re.compile(rf"^( *)([{''.join(MARKS)}❯]) {{1,2}}(\S.*)$")
+_PROJECT = re.compile(r"^(?:\|([^|]+)\| |(\S+) {2}(?=\S))")
+_FILE = re.compile(r"^(\S.*?) \((\d+)(?: tests?(?: \| .*)?)?\)(?: \d+(?:\.\d+)? ?m?s)?$")
+_SUITE = re.compile(r"^(.+) \(\d+\)(?: \d+(?:\.\d+)? ?m?s)?$")
+_AGAIN = re.compile(r" \(?(?:retry|repeat) x\d+\)?")
+_CAPTURED = re.compile(r"^(?:stdout|stderr) \| ")
+_FAIL = re.compile(r"^ ?FAIL +(\S.*? > .+?)(?: \[ .* \])?$")
+_SUITE_DEPTH = 3
 
 
 @dataclass(frozen=True)
@@ -179,3 +192,94 @@ def failures(text: str) -> list[Failure]:
             if known.line is None and known.file and place[1].endswith(known.file):
                 found[current] = Failure(current, known.file, int(place[2]), known.message)
     return list(found.values())
+
+
+def results(log: Log) -> Iterator[Told]:
+    """Yield the tests of `verbose`, `tree`, `json`, `tap`, and the part that `default` and `dot` name."""
+    if log.find(_A_JSON) is not None and (found := [one for text in documents(log, _A_JSON) for one in tests_of(text)]):
+        yield from found
+    elif log.find(_A_TAP) is not None:
+        yield from tap.read(log.each())
+    else:
+        yield from _drawn(log)
+
+
+def _drawn(log: Log) -> Iterator[Told]:
+    tree, captured, done = _Tree(), False, False
+    for line in log.each():
+        if captured:
+            # What tests print stands below a heading of its own, up to a blank line.
+            captured = bool(line)
+        elif _CAPTURED.match(line):
+            captured = True
+        elif _BEGIN.match(line):
+            yield from tree.close()
+            tree, done = _Tree(), False
+        elif line.startswith("⎯"):
+            done = True
+        elif done:
+            if hit := _FAIL.match(line):
+                yield _flat(hit[1], "failed")
+        elif hit := _MARKED.match(line):
+            yield from tree.read(len(hit[1]), hit[2], hit[3])
+    yield from tree.close()
+
+
+class _Tree:
+    """Reads the marked lines of one run; a suite is known by the deeper line that follows it."""
+
+    def __init__(self) -> None:
+        self._file, self._of = "", ""
+        self._above: list[tuple[int, str]] = []
+        self._last: tuple[int, str, str] | None = None
+        self._announced = self._named = 0
+        self._nameless = False
+
+    def read(self, depth: int, mark: str, said: str) -> Iterator[Told]:
+        yield from self._settle(depth)
+        if depth <= 1:
+            of, rest = _cut_project(said)
+            if " > " in rest:
+                self._named += 1
+                yield _flat(said, _status(mark, rest))
+            elif hit := _FILE.match(rest):
+                self._file, self._of, self._above = hit[1], of, []
+                self._announced += int(hit[2])
+        elif self._file:
+            self._last = (depth, mark, said)
+
+    def close(self) -> Iterator[Told]:
+        """Yield what is left. Only slow and failed tests have a name by default, and those without their suites."""
+        yield from self._settle(0)
+        if self._named < self._announced or self._nameless:
+            yield UNNAMED
+
+    def _settle(self, depth: int) -> Iterator[Told]:
+        if self._last is None:
+            return
+        at, mark, said = self._last
+        self._last = None
+        self._above = [one for one in self._above if one[0] < at]
+        suite = _SUITE.match(said)
+        if mark == "❯" or (suite and depth > at):
+            self._above.append((at, suite[1] if suite else said))
+            return
+        self._named += 1
+        self._nameless |= at > _SUITE_DEPTH + 2 * len(self._above)
+        name = without_time(_AGAIN.sub("", said))
+        yield told(joined([*(one for _, one in self._above), name]), _status(mark, said), self._file, None, self._of)
+
+
+def _status(mark: str, said: str) -> Status:
+    return "flaky" if MARKS[mark] == "passed" and _AGAIN.search(said) else MARKS[mark]
+
+
+def _cut_project(said: str) -> tuple[str, str]:
+    hit = _PROJECT.match(said)
+    return (hit[1] or hit[2], said[hit.end() :]) if hit else ("", said)
+
+
+def _flat(said: str, status: Status) -> Told:
+    of, rest = _cut_project(said)
+    file, _, name = rest.partition(" > ")
+    return told(without_time(_AGAIN.sub("", name)), status, file, None, of)

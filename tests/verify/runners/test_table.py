@@ -13,11 +13,14 @@ from morph_tasks.verify import runners
 from morph_tasks.verify.runners.describe import table
 from morph_tasks.verify.runners.programs import MODULES, PROGRAMS
 from morph_tasks.verify.runners.table import RUNNERS, full_name
+from morph_tasks.verify.runners.text import Log
 
 # Modules beside the runners that read no output of their own.
 _HELPERS = {
-    "names",
+    "owners",
     "results",
+    "tap",
+    "told",
     "describe",
     "detect",
     "infer",
@@ -51,6 +54,7 @@ def test_a_runner_offers_what_the_protocol_says(name: str) -> None:
     assert isinstance(runner.ALIASES, tuple) and runner.SUMMARY and runner.ZERO
     assert all(isinstance(code, int) and reason for code, reason in runner.EXITS.items())
     assert runner.failures("") == [] and callable(runner.read)
+    assert list(runner.results(Log(b""))) == []
 
 
 def test_names_are_unique_and_what_commands_name_exists() -> None:
