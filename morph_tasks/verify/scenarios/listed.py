@@ -125,9 +125,8 @@ def _specs(suites: list[Any], root: Path, top: Path, above: tuple[str, ...]) -> 
             runs = spec.get("tests") or ()
             left_out = bool(runs) and all(run.get("expectedStatus") == "skipped" for run in runs)
             why = next((note.get("description") for run in runs for note in run.get("annotations") or ()), None)
-            ids = dict.fromkeys([*tags(name), *(one for word in spec.get("tags") or () for one in tags(f"[{word}]"))])
             yield Listed(
-                name, below(root, str(top / spec.get("file", ""))), spec.get("line"), tuple(ids),
+                name, below(root, str(top / spec.get("file", ""))), spec.get("line"), tags(name),
                 (why or "skip") if left_out else None,
             )  # fmt: skip
         yield from _specs(suite.get("suites") or [], root, top, titles)

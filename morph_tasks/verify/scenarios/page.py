@@ -17,6 +17,7 @@ from morph_tasks.verify.scenarios.wording import LISTS, headline, shown
 MARK = '<meta name="generator" content="morph-spec trace">'
 _HEAD = 4096  # the mark stands in the first bytes
 _WORDS = {"covered": "covered", "gap": "no test", "manual": "by hand", "unknown": "at run time"}
+_FOUND = {"collected": "by its runner", "source": "in the source", "text": "as text"}
 _KINDS = {"gap": "bad", "covered": "good"}
 
 
@@ -104,29 +105,24 @@ def _gaps(found: Trace) -> Iterator[str]:
 def _matrix(rows: Sequence[Row]) -> Iterator[str]:
     if not rows:
         return
-    yield '<div class="wide" role="region" aria-label="Matrix" tabindex="0"><table>'
-    yield "<caption>Scenarios of the plan and the tests that carry them</caption>\n<thead><tr>"
-    heads = ("Scenario", "Proof", "Slices", "State", "Test", "File", "Run by")
-    yield "".join(f'<th scope="col">{head}</th>' for head in heads) + "</tr></thead>"
+    yield '<table class="matrix"><caption>Scenarios of the plan, and below each the tests that carry it</caption>'
+    yield "<colgroup><col><col><col><col></colgroup>\n<thead><tr>"
+    yield "".join(f'<th scope="col">{head}</th>' for head in ("Test", "File", "Run by", "Found")) + "</tr></thead>"
     for row in rows:
         yield from _row(row)
-    yield "</table></div>"
+    yield "</table>"
 
 
 def _row(row: Row) -> Iterator[str]:
-    span = f' rowspan="{len(row.tests)}"' if len(row.tests) > 1 else ""
+    """Yield one scenario: a line that stays in sight while its tests pass by, and the tests."""
+    many = f"{len(row.tests)} test{'' if len(row.tests) == 1 else 's'}"
+    slices = f"slice{'s' if len(row.slices) > 1 else ''} {', '.join(row.slices)}" if row.slices else "no slice"
     note = row.gap or row.note
-    state = f'<span class="{_KINDS.get(row.state, "mute")}">{_WORDS[row.state]}</span>'
-    first = (
-        f'<th scope="rowgroup"{span} id="{_text(row.id)}"><b>{_text(row.id)}</b> {_text(row.title)}</th>'
-        f"<td{span}>{_text(row.proof)}</td><td{span}>{_text(', '.join(row.slices))}</td>"
-        f"<td{span}>{state}{f'<br><small>{_text(note)}</small>' if note else ''}</td>"
-    )
-    yield "<tbody>"
-    if not row.tests:
-        yield f'<tr>{first}<td colspan="3" class="mute">—</td></tr>'
-    for number, test in enumerate(row.tests):
-        yield f"<tr>{first if number == 0 else ''}{_test(test)}</tr>"
+    yield f'<tbody id="{_text(row.id)}"><tr class="head"><th scope="rowgroup" colspan="4"><b>{_text(row.id)}</b> '
+    yield f'{_text(row.title)} <span class="{_KINDS.get(row.state, "mute")}">{_WORDS[row.state]}</span>'
+    said = "; ".join(filter(None, (f"proof: {row.proof}", slices, many, note)))
+    yield f"<small>{_text(said)}</small></th></tr>"
+    yield from map(_test, row.tests)
     yield "</tbody>"
 
 
@@ -134,24 +130,23 @@ def _test(test: Carrier) -> str:
     cases = f" <small>{test.cases} cases</small>" if test.cases > 1 else ""
     skipped = f'<br><small class="bad">skipped: {_text(test.skipped)}</small>' if test.skipped else ""
     by = _text(", ".join(test.nodes)) if test.nodes else f'<span class="bad">no node</span>: {_text(test.unrun or "")}'
-    how = {"collected": "named by the runner", "source": "seen in the source", "text": "a line of text"}[test.found]
     return (
-        f"<td>{_text(test.name)}{cases}{skipped}</td><td>{_code(test.place) if test.place else '—'}</td>"
-        f"<td>{by}<br><small>{how}</small></td>"
+        f"<tr><td>{_text(test.name)}{cases}{skipped}</td><td>{_code(test.place) if test.place else '—'}</td>"
+        f"<td>{by}</td><td>{_FOUND[test.found]}</td></tr>"
     )
 
 
 def _strays(heading: str, strays: Sequence[Stray]) -> Iterator[str]:
     if not strays:
         return
-    yield f'<section><h2>{heading} <small>{len(strays)}</small></h2><div class="wide" role="region" '
-    yield f'aria-label="{heading}" tabindex="0"><table><thead><tr><th scope="col">Id</th><th scope="col">Test</th>'
+    yield f'<section><h2>{heading} <small>{len(strays)}</small></h2><table class="strays">'
+    yield '<colgroup><col><col><col><col></colgroup><thead><tr><th scope="col">Id</th><th scope="col">Test</th>'
     yield '<th scope="col">File</th><th scope="col">Why</th></tr></thead><tbody>'
     for one in strays:
         why = f"{one.why}; {one.fix}" if one.fix else one.why
         yield f'<tr><th scope="row">{_text(one.id)}</th><td>{_text(one.test.name)}</td>'
         yield f"<td>{_code(one.test.place) if one.test.place else '—'}</td><td>{_text(why)}</td></tr>"
-    yield "</tbody></table></div></section>"
+    yield "</tbody></table></section>"
 
 
 def _nodes(found: Trace) -> Iterator[str]:

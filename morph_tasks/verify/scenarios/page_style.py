@@ -17,18 +17,21 @@ section{margin:1.5rem 0}
 section.bad{border-left:4px solid var(--bad);background:var(--badpaper);padding:.75rem 1rem;color:var(--ink)}
 section.bad ul{margin:0;padding-left:1.2rem}
 a{color:inherit}
-.wide{overflow-x:auto}
 table{border-collapse:collapse;width:100%}
+.matrix,.strays{table-layout:fixed}
+.matrix col:nth-child(1){width:42%}.matrix col:nth-child(2){width:28%}.matrix col:nth-child(3){width:16%}
+.strays col:nth-child(1){width:10%}.strays col:nth-child(2){width:32%}.strays col:nth-child(3){width:25%}
 caption{text-align:left;color:var(--mute);padding:0 0 .4rem}
 th,td{border:1px solid var(--line);padding:.35rem .55rem;text-align:left;vertical-align:top;font-weight:400;
 overflow-wrap:anywhere}
-thead th{background:var(--head);font-weight:600;white-space:nowrap}
-tbody th{min-width:12rem}
-td{min-width:5rem}
+thead th{background:var(--head);font-weight:600}
+.head th{position:sticky;top:0;background:var(--head);border-top:2px solid var(--mute)}
+.head small{display:block}
 code{font:.9em/1.4 ui-monospace,monospace}
 small,.mute{color:var(--mute)}
 span.bad,small.bad{color:var(--bad);font-weight:600}
 span.good{color:var(--good);font-weight:600}
 :target{outline:3px solid var(--good);outline-offset:-3px}
-@media print{.wide{overflow:visible}main{max-width:none;padding:0}tr{break-inside:avoid}}
+@media (max-width:40rem){main{padding:.75rem}body{font-size:13px}th,td{padding:.25rem .35rem}}
+@media print{main{max-width:none;padding:0}tr{break-inside:avoid}.head th{position:static}}
 """
