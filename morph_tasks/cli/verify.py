@@ -61,6 +61,8 @@ def _request(values: dict[str, Any]) -> Request:
         slice=values.get("slice_id"),
         full=values.get("full", False),
         refresh_cache=values.get("refresh_cache", False),
+        linux=values.get("linux", False),
+        linux_image=values.get("linux_image"),
     )
 
 
@@ -83,6 +85,8 @@ def _request(values: dict[str, Any]) -> Request:
 @click.option(
     "--refresh-cache", is_flag=True, help="Let the evals nodes ask their providers again and record the answers."
 )
+@click.option("--linux", is_flag=True, help="Run the suites in Linux containers that hold a copy of the tree.")
+@click.option("--linux-image", metavar="IMAGE", help="The image of every suite under --linux.")
 @click.option("--no-persist", is_flag=True, help="Write nothing into feature.json: a probe, never a proof.")
 @click.option(
     "--wait",
@@ -175,6 +179,6 @@ def explanation_lines(found: Sequence[Explanation]) -> list[str]:
     lines = []
     for item in found:
         word = "would run" if item.would_run else "stays"
-        lines.append(f"{item.node.ref:<24} {word:<9} {item.summary}".rstrip())
-        lines += [f"{'':<24}   {cause}" for cause in item.why]
+        lines.append(f"{item.node.ref:<26} {word:<9} {item.summary}".rstrip())
+        lines += [f"{'':<26}   {cause}" for cause in item.why]
     return lines

@@ -189,6 +189,7 @@ class Verification(_Exact):
     durationMs: Count
     nodes: Families
     e2eReason: str | None
+    environment: Environment | None = Field(description="Where the suites ran; null: on this machine.")
     nodeIds: list[str]
     runs: list[StampRun]
     scenarios: list[ScenarioShown] | None = Field(description="Null: the plan cannot be read; feedback says why.")

@@ -54,8 +54,9 @@ class Facts:
 class Observer:
     """Looks at one tree: one pass serves the fingerprint and the inputs of every node."""
 
-    def __init__(self, repo: Repo, config: Config, nodes: Sequence[Node]) -> None:
+    def __init__(self, repo: Repo, config: Config, nodes: Sequence[Node], feature: str | None = None) -> None:
         self._repo = repo
+        self._feature = feature
         self._config = config
         self._nodes = nodes
         self._groups = {node.ref: node.inputs for node in nodes if node.inputs is not None}
@@ -150,11 +151,13 @@ class Observer:
         root = self._repo.root
         cwd = root / node.cwd
         tools = Tools(self._digests, cwd, root)
-        names = programs(node.command, node.runner)
+        # In a container nothing of this machine decides.
+        names = programs(node.command, node.runner) if node.image is None else []
         pythons = [path for name in names if (path := _python(tools, name))]
         # A validator is code of ours that reads the tree: nothing installed decides about it.
         ecosystems = [] if node.validator else packages.ecosystems(node.runner, root, cwd)
-        lists = {name: packages.installed(name, root, cwd, pythons, self._digests) for name in ecosystems}
+        here = ecosystems if node.image is None else []
+        lists = {name: packages.installed(name, root, cwd, pythons, self._digests) for name in here}
         about = os.uname()
         return {
             "rules": RULES,
@@ -172,12 +175,15 @@ class Observer:
             "locks": packages.lock_files(ecosystems, root, cwd, self._digests),
             "validator": self._validator(node),
             "env": self._variables(node, ecosystems),
-            "os": about.sysname,
-            "arch": about.machine,
+            "os": "Linux" if node.image else about.sysname,
+            "arch": node.image.arch if node.image else about.machine,
+            **({"image": node.image.id} if node.image else {}),
         }
 
     def _variables(self, node: Node, ecosystems: Sequence[str]) -> dict[str, str | None]:
         """Return the digests of the variables that belong to a key; None for one that is not set."""
+        if node.image:
+            return {name: text_digest(value) if (value := ask("env", name)) else None for name in sorted(node.env)}
         paths = {_PATHS[name] for name in ecosystems if name in _PATHS}
         found: dict[str, str | None] = {}
         for name in sorted({*node.env, *_RUNNER_ENV.get(node.runner, ()), *paths}):
@@ -200,7 +206,7 @@ class Observer:
             return None
         from morph_tasks.verify.validators.table import facts
 
-        return {"name": node.validator, **facts(self._repo, self._config, node.validator)}
+        return {"name": node.validator, **facts(self._repo, self._config, node.validator, self._feature)}
 
     def _scripts(self, command: str) -> str | None:
         from morph_tasks.verify.launch import SCRIPTS

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
 
 SCRIPTS = Path(__file__).with_name("builds")
-PLUGIN = "morph_scenarios"
 PLUGIN_FOLDER = Path(__file__).parents[1] / "pytest_plugin"
 VERIFYING = "MORPH_VERIFYING"  # the trees whose locks the verifies around a command hold
 # Set by a test runner around us; inherited, it would change what a nested runner prints.
@@ -74,16 +73,15 @@ def report_of(log: Path) -> Path:
 
 
 def _naming(node: Node, log: Path) -> dict[str, str]:
-    """Return what makes pytest load our plugin and name its tests, also where the package is not installed."""
+    """Return what lets pytest find our plugin and name its tests, also where the package is not installed.
+
+    Found by its folder alone, it is only missing where a command sets a path of its own; a name in PYTEST_PLUGINS
+    would break that run.
+    """
     if node.runner != "pytest" or node.family != "tests":
         return {}
-    plugins = [*filter(None, [os.environ.get("PYTEST_PLUGINS")]), PLUGIN]
     paths = [*filter(None, [os.environ.get("PYTHONPATH")]), str(PLUGIN_FOLDER)]
-    return {
-        "MORPH_TEST_REPORT": str(report_of(log)),
-        "PYTEST_PLUGINS": ",".join(plugins),
-        "PYTHONPATH": os.pathsep.join(paths),
-    }
+    return {"MORPH_TEST_REPORT": str(report_of(log)), "PYTHONPATH": os.pathsep.join(paths)}
 
 
 _REPOSITORY = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
 from morph_tasks.verify import snapshots
@@ -15,6 +15,9 @@ from morph_tasks.verify.judge import Outcome, judge, settles, times
 from morph_tasks.verify.launch import launch
 from morph_tasks.verify.nodes import Node, links
 from morph_tasks.verify.run import Run
+
+if TYPE_CHECKING:
+    from morph_tasks.machine.processes import Ended
 
 _SKIP = ("key", "status", "message", "warnings", "detail")  # what makes one skip the same as another
 ELSEWHERE = "proved in another tree or on another branch"
@@ -128,7 +131,7 @@ def _proved_behind(run: Run, other: Node, node: Node, proof: Record) -> bool:
 def _measure_now(run: Run, node: Node, facts: Facts) -> Record:
     failures = run.store.failures(node.ref, facts.key)
     if failures:
-        run.progress.note(f"{node.ref:<24} failed {times(failures)} on identical inputs, measuring again")
+        run.progress.note(f"{node.ref:<26} failed {times(failures)} on identical inputs, measuring again")
     started = time.time_ns()
     checked = _validated(run, node) if node.validator else None
     if checked and checked["status"] == "skip":
@@ -162,6 +165,7 @@ def _measure_now(run: Run, node: Node, facts: Facts) -> Record:
         "feature": run.feature,
         "scope": f"slice:{run.request.slice}" if run.request.slice else "feature",
         "selection": node.selection.as_json() if node.selection else None,
+        "environment": node.image.environment() if node.image else None,
         "runId": run.run_id,
         "afterFailures": failures,
         "log": None if node.validator else f"{name}.log",
@@ -207,14 +211,18 @@ def _attempts(run: Run, node: Node, log: Path, started: int) -> dict[str, Any]:
         from morph_tasks.verify.evals.attempts import attempts
 
         return attempts(run, node, node.evals, log, ceiling)
-    unbuilt = _prebuild(run, node, log, ceiling)
+    unbuilt = None if node.image else _prebuild(run, node, log, ceiling)
     if unbuilt:
         return unbuilt
     tries = []
     for attempt in range(node.retries + 1):
         place = log if attempt == 0 else log.with_suffix(f".{attempt}.log")
-        ended = launch(run.repo, node, place, feature=run.feature, run_id=run.run_id, timeout_ms=ceiling)
+        ended = _launched(run, node, place, ceiling)
         result = read_result(run.repo.root, node, place, ended, ceiling, links(node.command), started)
+        if node.image:
+            from morph_tasks.verify.linux.reading import of_container
+
+            result = of_container(node, result, ended)
         if node.scope and node.selection:
             from morph_tasks.verify.narrowing.verdict import narrowed_verdict
 
@@ -225,6 +233,16 @@ def _attempts(run: Run, node: Node, log: Path, started: int) -> dict[str, Any]:
     if result["status"] == "pass" and len(tries) > 1:
         result["status"], result["reason"] = "flaky", "passed-on-retry"
     return {**result, "attempts": tries}
+
+
+def _launched(run: Run, node: Node, log: Path, ceiling: int) -> Ended:
+    if node.image is None:
+        return launch(run.repo, node, log, feature=run.feature, run_id=run.run_id, timeout_ms=ceiling)
+    from morph_tasks.verify.linux.run import launch_in_container
+
+    return launch_in_container(
+        run.repo, node, log, feature=run.feature, run_id=run.run_id, timeout_ms=ceiling, image=node.image
+    )
 
 
 def _prebuild(run: Run, node: Node, log: Path, ceiling: int) -> dict[str, Any] | None:
@@ -245,7 +263,7 @@ def _validated(run: Run, node: Node) -> dict[str, Any]:
     """Run a validator of ours; one that could not check is a skip with its reason, never green."""
     from morph_tasks.verify.validators.table import run as check
 
-    found = check(run.repo, run.config, node.validator or "")
+    found = check(run.repo, run.config, node.validator or "", run.feature)
     return {
         "status": found.status, "reason": found.reason, "message": found.message, "warnings": list(found.warnings),
         "detail": list(found.detail), "count": None, "counts": None, "exitCode": None, "attempts": [found.status],

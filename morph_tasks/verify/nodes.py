@@ -13,6 +13,7 @@ from morph_tasks.verify.probe import ask
 if TYPE_CHECKING:
     from morph_tasks.model.load import Config
     from morph_tasks.verify.evals.declared import Evals
+    from morph_tasks.verify.linux.images import Image
     from morph_tasks.verify.narrowing.model import Selection
 
 FAMILIES = ("build", "tests", "validators", "e2e")
@@ -48,6 +49,8 @@ class Node:
     validator: str | None = None
     e2e: bool = False
     evals: Evals | None = None
+    linux_image: str | None = field(default=None, compare=False)
+    image: Image | None = None
     scope: str = ""
     selection: Selection | None = field(default=None, compare=False)
     skip: str | None = None
@@ -143,6 +146,7 @@ def _declared_test(root: Path, node: Node, item: dict[str, Any], project: dict[s
         retries=item.get("retries", 0),
         flaky_reason=(item.get("flakyReason") or "").strip() or None if item.get("flaky") else None,
         warnings=tuple(warnings),
+        linux_image=item.get("linuxImage"),
         # A stack, a model or a provider decides the result too: nothing in the tree says what they answer.
         reuse=item.get("reuse", not (item.get("e2e") or runner == "evals")),
     )

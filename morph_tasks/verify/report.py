@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from morph_tasks.repo.fingerprint import TreeState
     from morph_tasks.verify.narrowing.slices import SliceFiles
 
-_ID_WIDTH = 24
+_ID_WIDTH = 26
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,8 @@ def payload(run: Run, verdict: Verdict, found: Matrix, stamp: dict[str, Any], sa
             "durationMs": sum(_duration(outcome) for outcome in members),
             "runs": [_entry(outcome) for outcome in members],
         }
+    if stamp["environment"]:
+        families["tests"]["environment"] = stamp["environment"]
     if run.slice_files:
         families["tests"]["scope"] = {"scope": stamp["scope"], **_about(run.slice_files)}
     e2e = families["e2e"]
@@ -107,6 +109,7 @@ def _entry(outcome: Outcome) -> dict[str, Any]:
         "expectedCount": node.expected_count,
         "selection": node.selection.as_json() if node.selection else None,
         **({"cache": record.get("cache")} if node.evals else {}),
+        **({"environment": record.get("environment")} if node.image else {}),
         "key": record.get("key"),
         "reused": reused if outcome.reused and record.get("key") else None,
         "afterFailures": record.get("afterFailures") or 0,

@@ -30,6 +30,8 @@ class Request:
     slice: str | None = None
     full: bool = False
     refresh_cache: bool = False
+    linux: bool = False
+    linux_image: str | None = None
 
     def not_persisted(self) -> str | None:
         """Return why the run of this request is no whole proof; None when it is one."""
@@ -93,6 +95,8 @@ _VARIABLES = {
     "record-baseline": ("record_baseline", "flag"),
     "full": ("full", "flag"),
     "refresh-cache": ("refresh_cache", "flag"),
+    "linux": ("linux", "flag"),
+    "linux-image": ("linux_image", "text"),
 }
 VARIABLES = tuple(_VARIABLES)
 
@@ -114,6 +118,8 @@ def from_variables(variables: Mapping[str, str]) -> Request:
 def _read(name: str, text: str, kind: str) -> Any:
     if kind == "words":
         return words(text)
+    if kind == "text" and text.strip():
+        return text.strip()
     if kind == "flag" and text.lower() in ("1", "true", "yes", "on"):
         return True
     if kind == "flag" and text.lower() in ("0", "false", "no", "off"):
@@ -122,5 +128,5 @@ def _read(name: str, text: str, kind: str) -> Any:
         return int(text)
     if kind == "seconds" and text.replace(".", "", 1).isdecimal():
         return float(text)
-    expected = {"flag": "1 or 0", "ms": f"1 to {MOST_MS} milliseconds", "seconds": "seconds"}[kind]
+    expected = {"flag": "1 or 0", "text": "a name", "ms": f"1 to {MOST_MS} milliseconds", "seconds": "seconds"}[kind]
     raise Refusal("bad-option", f"{name}={text}: expected {expected}", fix=f"{name}=<{expected}>", exit_code=2)

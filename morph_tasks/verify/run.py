@@ -44,6 +44,10 @@ class Run:
         if self.config is None:
             self.config = load_config(self.repo)
             self.nodes = resolve_nodes(self.repo.root, self.config)
+        if self.request.linux:
+            from morph_tasks.verify.linux.nodes import contained
+
+            self.nodes = contained(self.nodes, self.request.linux_image)
         if self.request.slice:
             self._narrow(self.request.slice)
 
@@ -59,8 +63,8 @@ class Run:
 
     def reload(self) -> None:
         """Read the configuration again after a baseline was written into it."""
-        self.config = load_config(self.repo)
-        self.nodes = resolve_nodes(self.repo.root, self.config)
+        self.config = None  # type: ignore[assignment]
+        self.__post_init__()
 
     def for_feature(self, feature: str, request: Request) -> Run:
         """Return a run of another feature of the same tree, without looking at the tree again."""
@@ -68,7 +72,7 @@ class Run:
 
     @cached_property
     def observer(self) -> Observer:
-        return Observer(self.repo, self.config, [node for node in self.nodes if node.runs])
+        return Observer(self.repo, self.config, [node for node in self.nodes if node.runs], self.feature)
 
     @cached_property
     def store(self) -> Store:
@@ -156,6 +160,16 @@ def check_filter(run: Run) -> None:
             fix=f"the test nodes are: {', '.join(node.id for node in tests)}",
             exit_code=2,
         )
+
+
+def check_linux(asked: Request) -> None:
+    """Refuse options of `--linux` that say nothing together (exit 2)."""
+    if asked.linux and asked.skip_tests:
+        what = "--linux runs the suites in containers and --skip-tests leaves them all out"
+        raise Refusal("options-exclude", what, fix="give one of the two", exit_code=2)
+    if asked.linux_image and not asked.linux:
+        what = "--linux-image names the image of --linux, which was not given"
+        raise Refusal("options-exclude", what, fix=f"--linux --linux-image {asked.linux_image}", exit_code=2)
 
 
 def check_refresh(run: Run, asked: Request) -> None:

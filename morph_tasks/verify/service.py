@@ -10,7 +10,7 @@ from morph_tasks.repo.git import Repo
 from morph_tasks.verify.progress import Progress, Silent
 from morph_tasks.verify.report import Result
 from morph_tasks.verify.request import Request
-from morph_tasks.verify.run import Run, check_filter, check_refresh, new_run_id
+from morph_tasks.verify.run import Run, check_filter, check_linux, check_refresh, new_run_id
 
 
 def verify(repo: Repo, feature: str, request: Request, progress: Progress | None = None) -> Result:
@@ -26,7 +26,8 @@ def verify(repo: Repo, feature: str, request: Request, progress: Progress | None
 
     _watch(repo, feature)
     read_feature(repo.root, feature)
-    before = Run(repo, feature, replace(request, slice=None), new_run_id())
+    check_linux(request)
+    before = Run(repo, feature, replace(request, slice=None, linux=False), new_run_id())
     if request.slice:
         from morph_tasks.verify.narrowing.slices import require_slice
 
@@ -39,6 +40,10 @@ def verify(repo: Repo, feature: str, request: Request, progress: Progress | None
     with actions.tree_held(repo, request.wait_s):
         # Only now: another verify may have changed what there is to know.
         run = Run(repo, feature, request, new_run_id(), quiet=True, progress=shown)
+        if request.linux:
+            from morph_tasks.verify.linux.nodes import clean_up
+
+            clean_up(repo)
         result = run_graph(run)
         if result.settled and request == Request(wait_s=request.wait_s, jobs=request.jobs):
             _witness(run, result)

@@ -38,6 +38,7 @@ def make_stamp(run: Run, verdict: Verdict, found: Matrix, duration_ms: int) -> d
         "durationMs": duration_ms,
         "nodes": verdict.nodes,
         "e2eReason": next((o.reason or o.message or None for o in outcomes if o.node.family == "e2e"), None),
+        "environment": _environment(run),
         "nodeIds": node_ids(run),
         "runs": [run_entry(outcome) for outcome in outcomes],
         "scenarios": [{"id": one.id, "proof": one.proof, "state": one.state} for one in found.scenarios]
@@ -45,6 +46,15 @@ def make_stamp(run: Run, verdict: Verdict, found: Matrix, duration_ms: int) -> d
         else None,
         "warnings": [*(f"[{o.node.ref}] {line}" for o in outcomes for line in o.warnings), *found.warnings],
     }
+
+
+def _environment(run: Run) -> dict[str, str] | None:
+    """Return where the suites ran when that was not this machine: a green of a container is told apart."""
+    images = {node.image.name: node.image for node in run.nodes if node.image}
+    if not run.request.linux:
+        return None
+    found = {"kind": "linux-container", "image": ", ".join(sorted(images))}
+    return found if len(images) != 1 else next(iter(images.values())).environment()
 
 
 def node_ids(run: Run) -> list[str]:
@@ -72,7 +82,7 @@ def holds(stamp: dict[str, Any] | None, new: dict[str, Any]) -> bool:
     """Tell whether a stamp already says what a new one would: same code, same nodes, same verdict."""
     if not stamp:
         return False
-    same = ("fingerprint", "nodeIds", "status", "nodes", "e2eReason", "scenarios")
+    same = ("fingerprint", "nodeIds", "status", "nodes", "e2eReason", "scenarios", "environment")
     if any(stamp.get(name) != new[name] for name in same):
         return False
     runs = stamp.get("runs")

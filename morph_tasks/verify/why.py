@@ -50,6 +50,7 @@ def changes(old: Manifest, new: Manifest, paths: list[tuple[str, str]] | None, s
         "rules",
         "validator",
         "cache",
+        "image",
     ):
         if old.get(name) != new.get(name):
             lines.append(_option(name, old.get(name), new.get(name)))
@@ -77,6 +78,8 @@ def _globs(manifest: Manifest) -> Any:
 
 
 def _option(name: str, old: Any, new: Any) -> str:
+    if name == "image":
+        return "where it runs changed: this machine or a container, or its image"
     if name == "cache":
         return "the recorded answers changed"
     if name == "validator":

@@ -17,6 +17,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
+RUNNERS = ROOT / "tests/runners-npm/node_modules"
+SHOP = ROOT / "examples/shop/README.md"
 BLOCK = re.compile(r"<!-- checked: (?P<name>[^>]+?) -->\n```console\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -66,8 +68,8 @@ def session(tmp_path: Path) -> Session:
     return Session(home, cwd, env)
 
 
-def blocks(name: str) -> list[str]:
-    return [found["text"] for found in BLOCK.finditer(README.read_text("utf-8")) if found["name"] == name]
+def blocks(name: str, page: Path = README) -> list[str]:
+    return [found["text"] for found in BLOCK.finditer(page.read_text("utf-8")) if found["name"] == name]
 
 
 def steps(block: str) -> list[tuple[str, str]]:
@@ -91,9 +93,10 @@ def steady(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.splitlines()).strip()
 
 
-def test_every_command_says_what_the_readme_shows(session):
-    text = README.read_text("utf-8")
-    for block in blocks("first feature"):
+def play(session: Session, name: str, page: Path) -> None:
+    """Type every command of the blocks of a page and compare what is said; or write it down."""
+    text = page.read_text("utf-8")
+    for block in blocks(name, page):
         played = ""
         for command, shown in steps(block):
             code, said = session.type(command)
@@ -103,7 +106,25 @@ def test_every_command_says_what_the_readme_shows(session):
             played += f"$ {command}\n{said}"
         text = text.replace(block, played)
     if os.environ.get("UPDATE_README"):
-        README.write_text(text, encoding="utf-8")
+        page.write_text(text, encoding="utf-8")
+
+
+def test_every_command_says_what_the_readme_shows(session):
+    play(session, "first feature", README)
+
+
+def test_every_command_says_what_the_shop_shows(session, tmp_path):
+    """`npm ci` finds the runners that the tests have installed: no registry is asked."""
+    if not RUNNERS.is_dir():
+        assert not os.environ.get("CI"), "the runners of tests/runners-npm are not installed"
+        pytest.skip("the runners of tests/runners-npm are not installed")
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    npm = tools / "npm"
+    npm.write_text(f'#!/bin/sh\ncp -al "{RUNNERS}" web/node_modules 2>/dev/null || cp -R "{RUNNERS}" web/node_modules\n')
+    npm.chmod(0o755)
+    session.env |= {"MORPH_SPEC": str(ROOT), "PATH": f"{tools}:{session.env['PATH']}"}
+    play(session, "shop", SHOP)
 
 
 def test_a_session_keeps_folder_variables_and_exit_code(session):

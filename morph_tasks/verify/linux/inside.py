@@ -33,13 +33,10 @@ def environment(node: Node, feature: str, more: Mapping[str, str]) -> dict[str, 
 
 def _naming(node: Node, found: Mapping[str, str]) -> dict[str, str]:
     """Return what makes pytest load our plugin from our folder, beside what the node asks for."""
-    from morph_tasks.verify.launch import PLUGIN
-
     if node.runner != "pytest":
         return {}
     return {
         "MORPH_TEST_REPORT": REPORT,
-        "PYTEST_PLUGINS": ",".join(filter(None, [found.get("PYTEST_PLUGINS"), PLUGIN])),
         "PYTHONPATH": ":".join(filter(None, [found.get("PYTHONPATH"), f"{OURS}/plugin"])),
     }
 

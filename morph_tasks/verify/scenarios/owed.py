@@ -32,7 +32,10 @@ class PlannedSlice:
 
 @dataclass(frozen=True)
 class Owed:
-    """What a plan says; `problem` is why that cannot be told, and then nothing is. No plan at all owes nothing."""
+    """What a plan says; `problem` is why that cannot be told, and then nothing is.
+
+    No plan, or one that nobody filled in, owes nothing.
+    """
 
     scenarios: tuple[OwedScenario, ...] = ()
     slices: tuple[PlannedSlice, ...] = ()
@@ -49,12 +52,13 @@ def owed(root: Path, feature: str) -> Owed:
     """Return what the plan of a feature owes: by `checks.json` when it belongs to the plan, else by the plan itself."""
     from morph_tasks.features.store import feature_dir
     from morph_tasks.plan.service import CHECKS, PLAN
+    from morph_tasks.plan.skeleton import is_skeleton
 
     folder = feature_dir(root, feature)
     for name in (PLAN, CHECKS):
         ask("file", str(folder / name))
     try:
-        if not (folder / PLAN).exists():
+        if not (folder / PLAN).exists() or is_skeleton((folder / PLAN).read_text("utf-8", "replace")):
             return Owed(planned=False)
         return of_checks(_checked(root, feature, folder / CHECKS))
     except Refusal as refusal:

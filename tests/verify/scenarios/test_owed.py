@@ -111,3 +111,14 @@ def test_a_broken_plan_of_somebody_else_does_not_stop_us(repo: Repo) -> None:
     for number, text in enumerate(["{", "[]", '{"scenarios": 3}', '{"scenarios": [1]}', "null"]):
         _put(repo, f".morph/features/other{number}/2-plan/checks.json", text)
     assert belonging(repo, "cart", _plan())("C1", "a.py") is None
+
+
+@pytest.mark.parametrize("language", ["en", "pt"])
+def test_a_plan_that_nobody_filled_in_owes_nothing(repo: Repo, language: str) -> None:
+    from morph_tasks.framework_files import framework_path
+
+    text = framework_path(f"templates/plan.{language}.md").read_text("utf-8")
+    _put(repo, ".morph/features/cart/2-plan/plan.md", text.replace("{{name}}", "X").replace("{{description}}", "Y"))
+    assert owed(repo.root, "cart") == Owed(planned=False)
+    _put(repo, ".morph/features/cart/2-plan/plan.md", f"{text}\n### C1 — begun\n")
+    assert owed(repo.root, "cart").problem
