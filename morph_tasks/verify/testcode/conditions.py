@@ -59,7 +59,7 @@ def _simple(said: str, negated: bool) -> tuple[str, int, str]:
         equal = (operator in ("==", "===")) is not negated
         if re.match(r"err\w*$", left) and right in ("nil", "null"):
             return "no error" if equal else "an error", RUNS if equal else UNEQUAL, subject
-        if re.search(r"\b(?:len|length|count|size)\b", left, re.I) and equal:
+        if equal and (is_size(left, right) or re.search(r"\b(?:len|length|count|size)\b", left, re.I)):
             return "==", SIZED, subject
         return "==" if equal else "!=", EXACT if equal else UNEQUAL, subject
     return operator, CLOSE if "abs" in left.lower() else PARTIAL, subject
@@ -82,6 +82,16 @@ def _operator(said: str) -> tuple[int, int] | None:
             if hit:
                 return at, hit.end()
     return None
+
+
+_SIZES = re.compile(
+    r"^len\(.*\)$|\.(?:length|Length|Count|count|size|len)(?:\(\))?$|^(?:\"\"|''|``|\[\]|\{\}|string\.Empty)$"
+)
+
+
+def is_size(*values: str) -> bool:
+    """Tell whether one of the values that are compared is a length, or something empty."""
+    return any(_SIZES.search(value.strip()) for value in values)
 
 
 def split(said: str, operator: str) -> list[str]:

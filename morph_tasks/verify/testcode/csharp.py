@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from morph_tasks.verify.scenarios.tags import tags
 from morph_tasks.verify.testcode.body import Dialect, body_of
-from morph_tasks.verify.testcode.conditions import condition
+from morph_tasks.verify.testcode.conditions import condition, is_size
 from morph_tasks.verify.testcode.model import (
     CALLED_WITH,
     CLOSE,
@@ -215,6 +215,8 @@ def _assertion(node: Node, guard: str | None, owned: frozenset[str]) -> Assertio
         strength = _FLUENT.get(
             name, PARTIAL if name not in ("Should", "And", "Which", "WithMessage", "Because") else -1
         )
+        if _type_argument(function) and not given and strength == EXACT:
+            strength = PARTIAL  # `ShouldBe<T>()`
         if name in ("WithMessage", "WithParameterName"):
             strength = SIZED
         if strength < 0:
@@ -252,6 +254,8 @@ def _classic(node: Node, name: str, given: list[Node], guard: str | None) -> Ass
     elif len(given) > 1:
         if squash(text(given[0])) == squash(text(given[1])):
             strength = NOTHING
+        elif strength == EXACT and is_size(text(given[0]), text(given[1])):
+            strength = SIZED
         if len(given) > 2 and strength == EXACT and (value := number_value(given[2])) is not None:
             whole = name == "Equal" and float(value).is_integer()
             tolerance, strength = float(10**-value) if whole and value > 0 else value, CLOSE

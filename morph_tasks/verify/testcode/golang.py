@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from morph_tasks.verify.scenarios.tags import tags
 from morph_tasks.verify.testcode.body import Body, Dialect, body_of
-from morph_tasks.verify.testcode.conditions import condition
+from morph_tasks.verify.testcode.conditions import condition, is_size
 from morph_tasks.verify.testcode.model import (
     CLOSE,
     EXACT,
@@ -239,6 +239,8 @@ def _testify(node: Node, name: str, strength: int, given: list[Node], guard: str
         subject = one_line(given[1])
         if squash(text(given[0])) == squash(text(given[1])):
             strength = NOTHING
+        elif strength == EXACT and is_size(text(given[0]), text(given[1])):
+            strength = SIZED
     if name.startswith(("InDelta", "InEpsilon")) and len(given) > 2:
         try:
             tolerance = float(text(given[2]))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from morph_tasks.verify.scenarios.tags import tags
 from morph_tasks.verify.testcode.body import Dialect, body_of
-from morph_tasks.verify.testcode.conditions import condition
+from morph_tasks.verify.testcode.conditions import condition, is_size
 from morph_tasks.verify.testcode.model import (
     CALLED_WITH,
     CLOSE,
@@ -244,6 +244,8 @@ def _junit(node: Node, name: str, said: str, given: list[Node], guard: str | Non
         subject = one_line(given[1])
         if squash(text(given[0])) == squash(text(given[1])):
             strength = NOTHING
+        elif strength == EXACT and is_size(text(given[0]), text(given[1])):
+            strength = SIZED
         if len(given) > 2 and name == "assertEquals" and number_value(given[2]) is not None:
             tolerance, strength = number_value(given[2]), CLOSE
     return Assertion(line(node), said, strength, form, tolerance, guard, error, subject)

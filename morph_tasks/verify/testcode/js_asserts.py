@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from morph_tasks.verify.testcode.conditions import is_size
 from morph_tasks.verify.testcode.js_calls import Chain, chain
 from morph_tasks.verify.testcode.model import (
     CALLED_WITH,
@@ -134,6 +135,8 @@ def _expect(node: Node, found: Chain, guard: str | None) -> Assertion | None:
         strength = RUNS if error is not None else strength
     elif given[0].type == "binary_expression" and matcher in ("toBe", "toEqual", "true", "toBeTruthy", "ok"):
         strength, subject = _comparison(given[0], strength)
+    if strength == EXACT and is_size(subject, *map(text, expected[:1])):
+        strength = SIZED
     if _trivial(given[0], expected):
         strength = NOTHING
     form = f"not.{matcher}" if negated else matcher
@@ -169,6 +172,8 @@ def _assert(node: Node, found: Chain, guard: str | None) -> Assertion | None:
         tolerance = number_value(given[2])
     if method in ("ok", "isOk", "isTrue", "true", "truthy") and given and given[0].type == "binary_expression":
         strength, subject = _comparison(given[0], strength)
+    if strength == EXACT and is_size(*map(text, given[:2])):
+        strength = SIZED
     if _trivial(given[0] if given else None, given[1:2]):
         strength = NOTHING
     return Assertion(line(node), one_line(node), strength, method, tolerance, guard, error, subject)

@@ -126,7 +126,8 @@ def _shape(test: ast.expr) -> tuple[str, int, str]:
         if negated:
             strengths = dict(_COMPARES.values())
             return negated, strengths[negated], subject
-        return "not", NOTHING if form == "constant" else strength if form == "any" else UNEQUAL, subject
+        # Little is false: `not errors` is as strict as `errors == []`.
+        return "not", NOTHING if form == "constant" else strength if form == "any" else SIZED, subject
     if isinstance(test, ast.Constant | ast.JoinedStr) or (isinstance(test, ast.Tuple | ast.List) and test.elts):
         return "constant", NOTHING, ""
     if isinstance(test, ast.Compare):
@@ -153,7 +154,15 @@ def _comparison(test: ast.Compare) -> tuple[str, int, str]:
         return form, CLOSE, subject
     if name_of(left) == "len" or name_of(right) == "len":
         return form, SIZED, subject
+    if any(
+        isinstance(side, ast.List | ast.Tuple | ast.Dict | ast.Set) and not _elements(side) for side in (left, right)
+    ):
+        return form, SIZED, subject
     return form, PARTIAL if name_of(left) == "type" else EXACT, subject
+
+
+def _elements(node: ast.List | ast.Tuple | ast.Dict | ast.Set) -> bool:
+    return bool(node.keys if isinstance(node, ast.Dict) else node.elts)
 
 
 def _called(test: ast.Call) -> tuple[str, int, str]:

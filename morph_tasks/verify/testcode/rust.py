@@ -22,6 +22,7 @@ from morph_tasks.verify.testcode.model import (
     SourceTest,
     TestSource,
 )
+from morph_tasks.verify.testcode.paths import is_test_path
 from morph_tasks.verify.testcode.sitter import child, field, line, one_line, parse, parts, squash, text
 
 if TYPE_CHECKING:
@@ -58,11 +59,14 @@ def read(path: str, source: bytes) -> TestSource:
     """Return the tests of a file; raises SyntaxError when it does not parse."""
     root = parse("rust", source)
     above = _module_path(path)
+    tested = is_test_path(path)
     functions = list(_functions(root, above))
     helpers = tuple(
         made
-        for node, _, said in functions
-        if not said.is_test and (made := _made(node, (), said, frozenset())).assertions
+        for node, modules, said in functions
+        if not said.is_test
+        and (tested or any("test" in one for one in modules))
+        and (made := _made(node, (), said, frozenset())).assertions
     )
     owned = frozenset(one.name for one in helpers)
     tests = tuple(_made(node, modules, said, owned) for node, modules, said in functions if said.is_test)

@@ -34,7 +34,10 @@ _VERBS = {
     "lerna": {"run"},
 }  # fmt: skip
 _MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
-_SCRIPT = re.compile(r"test|spec|lint|check|verify|cover|e2e|ci\b|typecheck|validate", re.I)
+_SCRIPT = re.compile(
+    r"(?:^|[:_-])(?:unit|tests?|specs?|lint|checks?|verify|coverage|e2e|type-?check|validate)(?:$|[:_-])|^(?:ci|t)$",
+    re.I,
+)
 # Options that leave tests out, and those that take a value.
 _NARROW = frozenset({
     "-k", "--ignore", "--ignore-glob", "--deselect", "-t", "--testNamePattern", "--test-name-pattern",

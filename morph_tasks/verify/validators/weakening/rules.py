@@ -88,7 +88,7 @@ RULES = tuple(
         (r"tsconfig[\w.-]*\.json$", r"^compilerOptions\.(?:strict\w*|noImplicit\w+|noUnused\w+|noUnchecked\w+|noFallthrough\w+"
          r"|exactOptional\w+|alwaysStrict|useUnknownInCatchVariables|noPropertyAccess\w+)$", _THRESHOLD, "true"),
         (r"tsconfig[\w.-]*\.json$", r"^exclude$", _THRESHOLD, "fewer", ("node_modules", "dist", "build", "coverage")),
-        (r"\.golangci\.(?:ya?ml|toml|json)$", r"linters\.disable$|exclusions?\.|issues\.exclude", _THRESHOLD, "fewer"),
+        (r"\.golangci\.(?:ya?ml|toml|json)$", r"linters\.disable$|exclusions\.(?:presets|paths|rules\.\d+\.linters)$|issues\.exclude", _THRESHOLD, "fewer"),
         (r"\.golangci\.(?:ya?ml|toml|json)$", r"linters\.enable$", _THRESHOLD, "more"),
         (r"\.rubocop\.yml$", r"\.Enabled$", _THRESHOLD, "true"),
         (r"\.rubocop\.yml$", r"\.Exclude$", _THRESHOLD, "fewer"),
@@ -107,7 +107,7 @@ RULES = tuple(
         (_XML, r"\.TestSessionTimeout$", "timeout-raised", "lower"),
         (r"nextest\.toml$", r"\.(?:retries|retries\.count)$", "retries-raised", "lower", 0),
         (r"nextest\.toml$", r"\.(?:default-filter|skip)$", _SUITE, "fewer"),
-        (r"Cargo\.toml$", r"(?:^lib|^bin\.\d+|^test\.\d+)\.(?:test|harness)$", _SUITE, "true"),
+        (r"Cargo\.toml$", r"^lib\.test$", _SUITE, "true"),
     )
 )  # fmt: skip
 _LEVELS = {
@@ -136,19 +136,20 @@ def facts_of(path: str, found: Sequence[Entry]) -> dict[str, Fact]:
         by_name.setdefault(entry.name, []).append(entry)
     for name, group in by_name.items():
         rule = next((rule for rule in rules if re.search(rule.names, name)), None)
-        fact = _fact(rule, name, group) if rule else _level(path, name, group)
+        fact = _fact(path, rule, name, group) if rule else _level(path, name, group)
         if fact:
             facts[name] = fact
     return facts
 
 
-def _fact(rule: Rule, name: str, group: Sequence[Entry]) -> Fact | None:
+def _fact(path: str, rule: Rule, name: str, group: Sequence[Entry]) -> Fact | None:
     first = group[0]
+    spaced = path.endswith((".cfg", ".ini", ".toml", "rc", ".flake8", "proj", ".props", ".targets"))
     if rule.stricter in ("fewer", "more"):
         words, lines = [], []
         usual = rule.default if isinstance(rule.default, tuple) and rule.stricter == "fewer" else ()
         for entry in group:
-            said = [str(entry.value)] if entry.listed else re.split(r"[\s,;]+", str(entry.value))
+            said = re.split(r"[\s,;]+", str(entry.value)) if spaced and not entry.listed else [str(entry.value)]
             kept = [word.strip() for word in said if word.strip() and word.strip() not in usual]
             words += kept
             lines += [entry.line] * len(kept)
@@ -202,16 +203,19 @@ def _sets(path: str, name: str, was: Fact | None, now: Fact | None) -> Iterator[
     old = was.value if was is not None and isinstance(was.value, tuple) else ()
     new = now.value if now is not None and isinstance(now.value, tuple) else ()
     if now is not None and now.stricter == "fewer":
-        for word, line in zip(new, now.lines, strict=False):
-            if word not in old:
-                yield Finding(now.kind, path, line, f"{name}: without it", f"{name}: {word}")
+        added = [(word, line) for word, line in zip(new, now.lines, strict=False) if word not in old]
+        if added:
+            said = ", ".join(dict.fromkeys(word for word, _ in added))
+            yield Finding(now.kind, path, added[0][1], f"{name}: {' '.join(old) or 'not set'}", f"{name}: also {said}")
     elif was is not None and was.stricter == "more" and now is not None and now.stricter == "more":
         # A wider word, such as ALL or a folder above, makes others unnecessary.
         if any(word in ("ALL", ".", "./...", "**/*") for word in new):
             return
-        for word in old:
-            if word not in new and not any(_contains(other, word) for other in new):
-                yield Finding(was.kind, path, now.line, f"{name}: {word}", f"{name}: without it")
+        if "matrix" in name and len(new) >= len(old):
+            return  # a version for another
+        lost = [word for word in old if word not in new and not any(_contains(other, word) for other in new)]
+        if lost:
+            yield Finding(was.kind, path, now.line, f"{name}: {' '.join(old)}", f"{name}: without {', '.join(lost)}")
     elif was is not None and was.stricter == "more" and name.rsplit(".", 1)[-1].endswith("select"):
         yield Finding(was.kind, path, was.line, f"{name}: {' '.join(old)}", "not set", gone=True)
 

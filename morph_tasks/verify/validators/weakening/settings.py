@@ -61,8 +61,35 @@ def weakened_settings(changes: Sequence[Change]) -> Settings:
             found.findings += _facts(change)
         except (ValueError, SyntaxError, RecursionError, UnicodeDecodeError):
             found.unread.append(change.path)
+    found.findings = [one for one in found.findings if not _moved(one, changes)]
     found.findings += _commands(before, after)
     return found
+
+
+def _moved(one: Finding, changes: Sequence[Change]) -> bool:
+    """Tell whether a setting that is gone from a file is as strict in another one that changed."""
+    if not one.gone or one.file == CONFIG or ": " not in one.before:
+        return False
+    name, value = one.before.split(": ", 1)
+    for change in changes:
+        if change.path != one.file and change.after is not None and is_settings(change.path) and not is_ci(change.path):
+            try:
+                facts = _known(change.path, change.after)
+            except (ValueError, SyntaxError, RecursionError):
+                continue
+            for fact in facts.values():
+                if fact.name.rsplit(".", 1)[-1] == name.rsplit(".", 1)[-1] and _as_strict(fact, value):
+                    return True
+    return False
+
+
+def _as_strict(fact: Fact, value: str) -> bool:
+    if isinstance(fact.value, bool | tuple):
+        return fact.value is not False
+    try:
+        return fact.value >= float(value) if fact.stricter == "higher" else fact.value <= float(value)
+    except ValueError:
+        return False
 
 
 def _facts(change: Change) -> Iterator[Finding]:
@@ -80,7 +107,11 @@ def _facts(change: Change) -> Iterator[Finding]:
     if change.after is None:
         # What a deleted file said may be elsewhere: nothing can tell.
         for fact in sides[0].values():
-            if fact.kind == "threshold-lowered" and not is_ci(change.path):
+            if (
+                fact.kind == "threshold-lowered"
+                and fact.stricter in ("higher", "true", "more")
+                and not is_ci(change.path)
+            ):
                 said = f"{fact.name}: {fact.value if not isinstance(fact.value, tuple) else ' '.join(fact.value)}"
                 yield Finding(fact.kind, change.path, fact.line, said, "the file is gone", gone=True, sure=False)
         return
@@ -121,7 +152,7 @@ def _commands(before: Sequence[Command], after: Sequence[Command]) -> Iterator[F
             rest.append(old)
     counts = Counter((old.file, old.text) for old in rest)
     for old in rest:
-        new = _counterpart(old, left)
+        new = _counterpart(old, left, any(one.file == old.file for one in after))
         if new is not None:
             left.remove(new)
             yield from weaker(old, new)
@@ -148,8 +179,10 @@ def _commands(before: Sequence[Command], after: Sequence[Command]) -> Iterator[F
             )
 
 
-def _counterpart(old: Command, left: Sequence[Command]) -> Command | None:
+def _counterpart(old: Command, left: Sequence[Command], stays: bool) -> Command | None:
     """Return what a command became: the same program, in the same place when there is one."""
     same = [new for new in left if new.program == old.program]
     same.sort(key=lambda new: (new.words != old.words, new.file != old.file, new.place != old.place))
-    return same[0] if same and (same[0].file == old.file or same[0].words == old.words) else None
+    if same and same[0].file != old.file and same[0].words != old.words:
+        return same[0] if not stays else None  # the file was renamed
+    return same[0] if same else None
