@@ -16,6 +16,10 @@ _WRAPPED = {
 }  # fmt: skip
 _RUNS = {"uv": "run", "poetry": "run", "pdm": "run", "hatch": "run", "pipenv": "run", "rye": "run", "bundle": "exec",
          "pnpm": "exec", "conda": "run", "pixi": "run"}  # fmt: skip
+_WRAPPER_VALUES = frozenset({
+    "--group", "--with", "--extra", "--python", "-p", "--project", "--directory", "--env-file", "--package", "--from",
+    "--only-group", "-n", "--name", "-e",
+})  # fmt: skip
 _SIMPLE = frozenset({
     "pytest", "py.test", "tox", "nox", "jest", "vitest", "mocha", "ava", "tap", "karma", "cypress", "rspec", "phpunit",
     "ctest", "gotestsum", "ginkgo", "ruff", "mypy", "pyright", "eslint", "flake8", "pylint", "golangci-lint", "rubocop",
@@ -148,24 +152,21 @@ def _segments(said: str) -> Iterator[list[str]]:
 
 def _program(words: list[str]) -> tuple[str, list[str]]:
     """Return the name of what tests or lints, and the words behind it; an empty name for anything else."""
-    at = 0
+    at, wrapped = 0, False
     while at < len(words):
         word = words[at]
-        name = (
-            re.sub(r"\.(?:cmd|exe|bat|js|mjs)$", "", word.rsplit("/", 1)[-1]).lstrip("@-")
-            if at == 0
-            else word.rsplit("/", 1)[-1]
-        )
-        if re.match(r"[A-Za-z_]\w*=", word) or (
-            at and word.startswith("-") and at < len(words) - 1 and _is_wrapper(words[at - 1])
-        ):
+        name = re.sub(r"\.(?:cmd|exe|bat|js|mjs)$", "", word.rsplit("/", 1)[-1])
+        name = name.lstrip("@-") if at == 0 else name
+        if re.match(r"[A-Za-z_]\w*=", word):
             at += 1
+        elif wrapped and word.startswith("-"):
+            at += 2 if word in _WRAPPER_VALUES else 1
         elif re.fullmatch(r"(?:python|pypy)[\d.]*", name) and words[at + 1 : at + 2] == ["-m"]:
             at += 2
         elif name == "coverage" and words[at + 1 : at + 2] == ["run"]:
             at += 2 + (words[at + 2 : at + 3] == ["-m"])
         elif name in _RUNS and words[at + 1 : at + 2] == [_RUNS[name]]:
-            at += 2
+            at, wrapped = at + 2, True
         elif name in _MANAGERS and (found := _script(words[at + 1 :])):
             return found
         elif name in _VERBS:
@@ -178,16 +179,12 @@ def _program(words: list[str]) -> tuple[str, list[str]]:
         elif name in _SIMPLE:
             return name, words[at + 1 :]
         elif name in _WRAPPED:
-            at += 1 + _WRAPPED[name]
+            at, wrapped = at + 1 + _WRAPPED[name], True
         elif at == 0 and re.search(r"(?:^|[/_-])(?:run[-_]?)?(?:tests?|lint|check)(?:\.(?:sh|py))?$", word):
             return name, words[at + 1 :]
         else:
             return "", []
     return "", []
-
-
-def _is_wrapper(word: str) -> bool:
-    return word.rsplit("/", 1)[-1] in _WRAPPED or word in _RUNS.values()
 
 
 def _script(words: list[str]) -> tuple[str, list[str]] | None:
