@@ -302,7 +302,10 @@ def results(log: Log) -> Iterator[Told]:
 
 
 def _of_lines(log: Log) -> Iterator[tuple[str, str, Status]]:
-    """Yield (package, test, status); a package is told after its tests, and what no `=== RUN` named was printed."""
+    """Yield (package, test, status); a package is told after its tests.
+
+    What no `=== RUN` named was printed by a test; without `-v` go names only what failed.
+    """
     run: set[str] = set()
     seen: list[tuple[str, Status]] = []
     verbose = False
@@ -313,7 +316,7 @@ def _of_lines(log: Log) -> Iterator[tuple[str, str, Status]]:
         elif hit := _PACKAGE.match(line.text):
             yield from ((hit[1], name, status) for name, status in seen)
             seen, run = [], set()
-        elif (hit := _ENDED.search(line.text)) and (hit[2] in run or not verbose):
+        elif (hit := _ENDED.search(line.text)) and (hit[2] in run if verbose else hit[1] == "FAIL"):
             seen.append((hit[2], _WORDS[hit[1]]))
     yield from (("", name, status) for name, status in seen)
 

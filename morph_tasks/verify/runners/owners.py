@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from morph_tasks.verify.junit import JUnitCase
 
 _DOTTED = re.compile(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+")
+_GO_TEST = re.compile(r"((?:Test|Fuzz|Example)\w*)(?:/|$)")
+_GO_MODULE = re.compile(rb"^module\s+\"?([^\s\"]+)", re.M)
 _JVM = ("src/test/java", "src/test/kotlin", "src/test/groovy", "src/test/scala")
 _JVM_ENDS = ("java", "kt", "groovy", "scala")
 
@@ -45,6 +47,27 @@ def file_of_owner(case: JUnitCase, root: Path | None, cwd: str) -> tuple[str | N
     if not _DOTTED.fullmatch(owner) and not owner.isidentifier():
         return None, owner
     return _of_python(owner, base) or _of_jvm(owner, base) or (None, owner)
+
+
+def of_go(package: str, name: str, root: Path, cwd: str) -> tuple[str, int] | None:
+    """Return the file (from `cwd`) and the line of a Go test; go names only packages. None for what is no Go test."""
+    base = os.path.join(root, cwd)
+    top = _GO_TEST.match(name)
+    if not package or not top:
+        return None
+    try:
+        with open(os.path.join(base, "go.mod"), "rb") as file:
+            module = _GO_MODULE.search(file.read())
+        folder = package.removeprefix(module[1].decode()).strip("/") if module else package
+        for one in sorted(os.listdir(os.path.join(base, folder))):
+            if one.endswith("_test.go"):
+                with open(os.path.join(base, folder, one), "rb") as file:
+                    data = file.read()
+                if hit := re.search(rb"^func " + top[1].encode() + rb"\(", data, re.M):
+                    return os.path.join(folder, one), data.count(b"\n", 0, hit.start()) + 1
+    except (OSError, UnicodeDecodeError):
+        return None
+    return None
 
 
 def _of_python(owner: str, base: str) -> tuple[str, str] | None:

@@ -149,8 +149,6 @@ def _failed(runner: str, log: Log) -> Iterator[Told]:
 
 def _merged(found: Iterable[Told], root: Path | None, cwd: str) -> tuple[TestResult, ...]:
     """Return the tests with a scenario; one that is told twice, failed and then passed, is flaky."""
-    from morph_tasks.verify.runners.owners import placed
-
     tests: dict[tuple[str, str, str | None], TestResult] = {}
     for one in found:
         if one.test is None:
@@ -168,7 +166,15 @@ def _merged(found: Iterable[Told], root: Path | None, cwd: str) -> tuple[TestRes
             line=before.line or one.test.line,
             scenarios=tuple(dict.fromkeys([*before.scenarios, *carried])),
         )
-    return tuple(replace(test, file=placed(test.file, root, cwd)) for test in tests.values())
+    return tuple(_placed(test, key[0], root, cwd) for key, test in tests.items())
+
+
+def _placed(test: TestResult, of: str, root: Path | None, cwd: str) -> TestResult:
+    from morph_tasks.verify.runners.owners import of_go, placed
+
+    if test.file is None and root is not None and (found := of_go(of, test.name, root, cwd)):
+        return replace(test, file=placed(found[0], root, cwd), line=found[1])
+    return replace(test, file=placed(test.file, root, cwd))
 
 
 def _both(before: Status, now: Status) -> Status:

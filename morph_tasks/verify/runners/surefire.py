@@ -37,7 +37,7 @@ _A_NOTES = (
     re.compile(rb"There was a timeout or other error in the fork"),
     re.compile(rb"Coverage checks have not been met"),
 )
-_A_NAMED = re.compile(rb"<<< (?:FAILURE|ERROR)!|\[(?:OK|XX|\?\?|X|S)\]|[+'`]-- |\xe2\x94[\x94\x9c]\xe2\x94\x80")
+_A_NAMED = re.compile(rb"<<< (?:FAILURE|ERROR)!|\[(?:OK|XX|\?\?|X|S)\]|[+'`]--|\xe2\x94[\x94\x9c]\xe2\x94\x80")
 _FAILED = re.compile(
     r"^(?:\[\w+\] )?(?:(?P<class>[\w.$]+)\.(?P<method>[\w$]+(?:[({\[].*?)?)|(?P<name>.+?)\((?P<of>[\w.$]+)\))"
     r" +(?:--? )?(?:Time elapsed: .*?)?<<< (?:FAILURE|ERROR)!.*$"
@@ -133,16 +133,26 @@ def failures(text: str) -> list[Failure]:
 def results(log: Log) -> Iterator[Told]:
     """Yield the tests that failed, and those of the trees that JUnit's console and its reporter for Maven draw."""
     above: list[tuple[int, str]] = []
+    last: tuple[int, str, str] | None = None
     for line in log.walk(_A_NAMED):
         if hit := _FAILED.match(line.text):
             owner, name = (hit["class"], hit["method"]) if hit["class"] else (hit["of"], hit["name"])
             yield told(f"{owner} > {name}", "failed")
         elif hit := _TREE.match(line.text):
             depth = len(hit["indent"])
+            # The console marks the containers too: a test is what nothing stands below.
+            if last and depth > last[0]:
+                above.append(last[:2])
+            elif last:
+                yield from _leaf(above, last)
             above = [one for one in above if one[0] < depth]
             mark = _MARK.match(hit["name"])
             name = (mark[2] or mark[3]) if mark else re.sub(r" - [\d.,]+ ?m?s$", "", hit["name"])
-            if mark and mark[1]:
-                yield told(" > ".join([*(one for _, one in above), name]), _WORDS.get(mark[1], "skipped"))
-            else:
-                above.append((depth, name))
+            last = (depth, name, (mark[1] or mark[4]) if mark else "")
+    if last:
+        yield from _leaf(above, last)
+
+
+def _leaf(above: list[tuple[int, str]], last: tuple[int, str, str]) -> Iterator[Told]:
+    if last[2]:
+        yield told(" > ".join([*(one for _, one in above), last[1]]), _WORDS.get(last[2], "skipped"))

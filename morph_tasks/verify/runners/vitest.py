@@ -50,8 +50,8 @@ _NAMES = {"expected fail": "xfailed"}
 _A_JSON = re.compile(rb'"numTotalTestSuites"')
 _A_TAP = re.compile(rb"TAP version 13")
 _MARKED = re.compile(rf"^( *)([{''.join(MARKS)}❯]) {{1,2}}(\S.*)$")
-_PROJECT = re.compile(r"^(?:\|([^|]+)\| |(\S+) {2}(?=\S))")
-_FILE = re.compile(r"^(\S.*?) \((\d+)(?: tests?(?: \| .*)?)?\)(?: \d+(?:\.\d+)? ?m?s)?$")
+_PROJECT = re.compile(r"^(?:\|([^|]+)\| |(\S+) {2}(?=[^\s(]))")
+_FILE = re.compile(r"^(\S.*?) +\((\d+)(?: tests?(?: \| .*)?)?\)(?: \d+(?:\.\d+)? ?m?s)?$")
 _SUITE = re.compile(r"^(.+) \(\d+\)(?: \d+(?:\.\d+)? ?m?s)?$")
 _AGAIN = re.compile(r" \(?(?:retry|repeat) x\d+\)?")
 _CAPTURED = re.compile(r"^(?:stdout|stderr) \| ")
@@ -205,13 +205,13 @@ def results(log: Log) -> Iterator[Told]:
 
 
 def _drawn(log: Log) -> Iterator[Told]:
-    tree, captured, done = _Tree(), False, False
+    tree, captured, done = _Tree(), 0, False
     for line in log.each():
         if captured:
-            # What tests print stands below a heading of its own, up to a blank line.
-            captured = bool(line)
+            # What tests print stands below a heading of its own, up to a blank line that is not its first.
+            captured = 0 if not line and captured > 1 else captured + 1
         elif _CAPTURED.match(line):
-            captured = True
+            captured = 1
         elif _BEGIN.match(line):
             yield from tree.close()
             tree, done = _Tree(), False
