@@ -119,6 +119,8 @@ def _node(file: _File, name: str, old: dict[str, Any], new: dict[str, Any]) -> I
         yield file.finding("retries-raised", "flaky", "a flaky pass is no proof", "flaky: allow", node=name)
     if new.get("e2e") is True and old.get("e2e") is not True:
         yield file.finding("suite-narrowed", "e2e", "it runs at every verify", "e2e: true", node=name)
+    if old.get("reuse") is False and new.get("reuse") is not False:
+        yield file.finding("suite-narrowed", "reuse", "reuse: false", "it may be reused", node=name)
     if new.get("runner") == "none" and old.get("runner") != "none":
         yield file.finding(
             "suite-narrowed", "runner", f"runner: {old.get('runner') or 'inferred'}", "runner: none", node=name

@@ -1,5 +1,7 @@
 """Pairs of before and after for settings, CI files and the nodes of a project."""
 
+# ruff: noqa: E501  (rows of a table)
+
 from __future__ import annotations
 
 import json
@@ -104,6 +106,8 @@ PAIRS: list[tuple[str, str, str, str, set[str]]] = [
     ("node retries", CONFIG, _node(), _node(retries=2), {"retries-raised"}),
     ("node flaky", CONFIG, _node(), _node(flaky="allow"), {"retries-raised"}),
     ("node timeout", CONFIG, _node(timeoutMs=1000), _node(timeoutMs=100000), {"timeout-raised"}),
+    ("node reuse", CONFIG, _node(reuse=False), _node(), {"suite-narrowed"}),
+    ("node e2e", CONFIG, _node(), _node(e2e=True), {"suite-narrowed"}),
     ("node inputs", CONFIG, _node(inputs=["src/**", "tests/**"]), _node(inputs=["src/**"]), {"suite-narrowed"}),
     ("node inputs new", CONFIG, _node(), _node(inputs=["src/**"]), {"suite-narrowed"}),
 ]  # fmt: skip
