@@ -31,7 +31,7 @@ def test_every_command_helps_with_exit_codes_and_an_example(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "argv", [["nope"], ["verify"], ["verify", "a", "b"], ["list", "--nope"], ["gate-check", "x", "nope"]]
+    "argv", [["nope"], ["verify"], ["verify", "a", "F1", "b"], ["list", "--nope"], ["gate-check", "x", "nope"]]
 )
 def test_wrong_words_are_usage_and_json_stays_json(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*argv, "--json"]) == 2

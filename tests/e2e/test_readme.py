@@ -121,7 +121,8 @@ def test_every_command_says_what_the_shop_shows(session, tmp_path):
     tools = tmp_path / "tools"
     tools.mkdir()
     npm = tools / "npm"
-    npm.write_text(f'#!/bin/sh\ncp -al "{RUNNERS}" web/node_modules 2>/dev/null || cp -R "{RUNNERS}" web/node_modules\n')
+    copied = f'cp -al "{RUNNERS}" web/node_modules 2>/dev/null || cp -R "{RUNNERS}" web/node_modules'
+    npm.write_text(f"#!/bin/sh\n{copied}\n")
     npm.chmod(0o755)
     session.env |= {"MORPH_SPEC": str(ROOT), "PATH": f"{tools}:{session.env['PATH']}"}
     play(session, "shop", SHOP)

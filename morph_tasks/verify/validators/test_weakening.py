@@ -56,7 +56,7 @@ def facts(repo: Repo, config: Config, feature: str | None = None) -> dict[str, A
 
 def check(repo: Repo, config: Config, feature: str | None = None) -> Checked:
     """Compare the tree with its base; the status is `pass`, `fail` or `skip`."""
-    from morph_tasks.verify.validators.weakening.changes import changed_files
+    from morph_tasks.verify.validators.weakening.changes import CONFIG, changed_files
     from morph_tasks.verify.validators.weakening.decisions import decisions
 
     base = find_base(repo)
@@ -64,7 +64,8 @@ def check(repo: Repo, config: Config, feature: str | None = None) -> Checked:
         return skipped(str(base.why), silent=False)
     changes = changed_files(repo, base.tree, _wanted)
     found = weakened(changes)
-    if not found.findings and not found.looked:
+    # A configuration that takes nothing away proves nothing either.
+    if not found.findings and not (found.looked and any(change.path != CONFIG for change in changes)):
         unread = _unread(found.unread)
         return Checked("skip", "no test and no setting changed", "no test and no setting changed", unread)
     return _said(found, decisions(repo.root, feature) if found.findings else (), feature)

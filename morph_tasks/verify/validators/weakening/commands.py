@@ -42,6 +42,7 @@ _SCRIPT = re.compile(
     r"(?:^|[:_-])(?:unit|tests?|specs?|lint|checks?|verify|coverage|e2e|type-?check|validate)(?:$|[:_-])|^(?:ci|t)$",
     re.I,
 )
+_OWN_SCRIPT = re.compile(r"(?:^|[/_-])(?:run[-_]?)?(?:tests?|lint|check)(?:\.(?:sh|py))?$")
 # Options that leave tests out, and those that take a value.
 _NARROW = frozenset({
     "-k", "--ignore", "--ignore-glob", "--deselect", "-t", "--testNamePattern", "--test-name-pattern",
@@ -180,7 +181,7 @@ def _program(words: list[str]) -> tuple[str, list[str]]:
             return name, words[at + 1 :]
         elif name in _WRAPPED:
             at, wrapped = at + 1 + _WRAPPED[name], True
-        elif at == 0 and re.search(r"(?:^|[/_-])(?:run[-_]?)?(?:tests?|lint|check)(?:\.(?:sh|py))?$", word):
+        elif at == 0 and word != "test" and _OWN_SCRIPT.search(word):  # `test` alone is the shell's
             return name, words[at + 1 :]
         else:
             return "", []
