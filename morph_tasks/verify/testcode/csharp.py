@@ -114,7 +114,9 @@ def _methods(node: Node, above: tuple[str, ...], skip: tuple[str, int] | None) -
             "preproc_else",
             "file_scoped_namespace_declaration",
         ):
-            yield from _methods(one, above, skip)
+            condition = field(one, "condition") if one.type == "preproc_if" else None
+            inside = (f"#if {one_line(condition)}", line(one)) if condition is not None else None
+            yield from _methods(one, above, skip or inside)
 
 
 def _attributes(node: Node) -> _Attributes:

@@ -56,6 +56,11 @@ def read(path: str, source: bytes) -> TestSource:
     owned = frozenset(one.name for one in helpers)
     suites = _suites(functions)
     tests = tuple(test for node in functions if _is_test(node) for test in _tests(node, owned, suites))
+    tag = next((one for one in root.named_children if text(one).startswith("//go:build ")), None)
+    if tag is not None:
+        tests = tuple(
+            replace(one, skipped=one.skipped or text(tag), skip_line=one.skip_line or line(tag)) for one in tests
+        )
     return TestSource(path, "go", tests, True, helpers)
 
 

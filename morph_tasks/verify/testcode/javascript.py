@@ -66,6 +66,10 @@ class _File:
         stack = [node]
         while stack:
             here = stack.pop()
+            if here.type == "if_statement" and here != node and scope.skipped is None:
+                how = f"if {one_line(field(here, 'condition')).strip('()')}"
+                yield from self.tests(here, replace(scope, skipped=how, skip_line=line(here)))
+                continue
             found = chain(here) if here.type == "call_expression" else None
             kind = _kind(found) if found else None
             if found and kind == "suite":

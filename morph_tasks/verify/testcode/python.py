@@ -51,6 +51,9 @@ class _File:
         if "pytestmark" in self.named:
             marks = marks_of(self._listed(self.named["pytestmark"]), self.named)
         for node in module.body:
+            called = node.value if isinstance(node, ast.Expr | ast.Assign) else None
+            if isinstance(called, ast.Call) and name_of(called) == "importorskip":
+                return marks.with_skip(ast.unparse(called), node.lineno)
             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and name_of(node.value.func) == "skip":
                 return marks.with_skip(f"{ast.unparse(node.value)} of the module", node.lineno)
             if isinstance(node, ast.Raise) and node.exc is not None and name_of(node.exc) == "SkipTest":
@@ -73,7 +76,10 @@ class _File:
     def tests(self, body: Sequence[ast.stmt], above: tuple[str, ...], marks: Marks) -> Iterator[SourceTest]:
         """Yield the tests that stand in a module or class."""
         for node in body:
-            if isinstance(node, ast.If | ast.Try | ast.With):
+            if isinstance(node, ast.If):
+                how = f"if {ast.unparse(node.test)}"
+                yield from self.tests(list(_inner(node)), above, marks.with_skip(how, node.lineno))
+            elif isinstance(node, ast.Try | ast.With):
                 yield from self.tests(list(_inner(node)), above, marks)
             elif isinstance(node, ast.ClassDef) and _is_suite(node):
                 yield from self._suite(node, above, marks)
@@ -187,7 +193,9 @@ def _suppresses(node: ast.expr) -> bool:
 def _skip_of(node: ast.stmt) -> tuple[str, int] | None:
     """Return how a statement ends the test before anything is asserted, and its line."""
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and name_of(node.value.func) in _SKIPS:
-        return (ast.unparse(node.value), node.lineno) if name_of(node.value.func) != "importorskip" else None
+        return ast.unparse(node.value), node.lineno
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and name_of(node.value) == "importorskip":
+        return ast.unparse(node.value), node.lineno
     if isinstance(node, ast.Raise) and node.exc is not None and name_of(node.exc) == "SkipTest":
         return ast.unparse(node), node.lineno
     if isinstance(node, ast.If) and not node.orelse and len(node.body) == 1:

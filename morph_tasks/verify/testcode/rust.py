@@ -86,21 +86,28 @@ def _module_path(path: str) -> tuple[str, ...]:
     return above if stem in ("lib", "main", "mod") else (*above, stem)
 
 
-def _functions(node: Node, modules: tuple[str, ...]) -> Iterator[tuple[Node, tuple[str, ...], _Attributes]]:
+def _functions(
+    node: Node, modules: tuple[str, ...], outer: tuple[str, int] | None = None
+) -> Iterator[tuple[Node, tuple[str, ...], _Attributes]]:
     pending: list[Node] = []
     for one in node.named_children:
+        if one.type == "inner_attribute_item":
+            outer = outer or _attributes([one]).skip
         if one.type == "attribute_item":
             pending.append(one)
             continue
         if "comment" in one.type:
             continue
         if one.type == "function_item":
-            yield one, modules, _attributes(pending)
+            said = _attributes(pending)
+            said.skip = said.skip or outer
+            yield one, modules, said
         elif one.type in ("mod_item", "impl_item"):
             inner = field(one, "body")
             name = text(field(one, "name")) if one.type == "mod_item" else ""
             if inner is not None:
-                yield from _functions(inner, (*modules, name) if name else modules)
+                within = outer or _attributes(pending).skip
+                yield from _functions(inner, (*modules, name) if name else modules, within)
         elif one.type in ("macro_invocation", "expression_statement"):
             yield from _in_macro(one, modules)
         pending = []
@@ -134,6 +141,8 @@ def _attributes(nodes: list[Node]) -> _Attributes:
             found.is_test = True
         if last == "ignore" or (last == "cfg_attr" and re.search(r",\s*ignore\b", inner)):
             found.skip = (one_line(node), line(node))
+        elif last == "cfg" and not re.fullmatch(r"\s*test\s*", inner):
+            found.skip = (one_line(node), line(node))  # compiled only under a condition
         elif last == "should_panic":
             found.panics = (inner or value, line(node))
         elif last == "timeout":

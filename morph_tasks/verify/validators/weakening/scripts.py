@@ -33,7 +33,7 @@ _HIDING = {
 }
 _CONDITIONS = frozenset({"if", "condition", "when", "enabled"})
 _BLOCKS = frozenset({"rules", "only", "except"})
-_OTHER_JOB = ("needs", "deploy")
+PYTEST_FILES = ("tox.ini", "setup.cfg", "pyproject.toml", "pytest.ini", ".pytest.ini")
 
 
 def is_ci(path: str) -> bool:
@@ -48,7 +48,7 @@ def commands_of(path: str, data: bytes) -> list[Command]:
         return list(_of_ci(path, entries(path, data)))
     if name == "package.json":
         return list(_of_scripts(path, entries(path, data)))
-    if name in ("tox.ini", "setup.cfg", "pyproject.toml", "tox.toml", "pytest.ini", ".pytest.ini"):
+    if name in PYTEST_FILES or name == "tox.toml":
         return list(_of_settings(path, entries(path, data)))
     if name == "noxfile.py":
         return list(_of_nox(path, data))
@@ -103,6 +103,7 @@ def _of_scripts(path: str, found: Sequence[Entry]) -> Iterator[Command]:
 
 
 def _of_settings(path: str, found: Sequence[Entry]) -> Iterator[Command]:
+    options: list[Entry] = []
     for entry in found:
         keys = {key.rsplit(":", 1)[-1] for key in entry.path}
         if not keys.isdisjoint({"commands", "commands_pre", "commands_post", "scripts", "tasks", "cmd", "shell"}):
@@ -110,8 +111,16 @@ def _of_settings(path: str, found: Sequence[Entry]) -> Iterator[Command]:
             lenient = frozenset({"- "}) if re.match(r"-\s", said) else frozenset()
             yield from commands_in(said.lstrip("- "), path, entry.line, entry.path[0], lenient)
         elif entry.path[-1] == "addopts":
-            words = f"pytest {entry.value}"
-            yield from commands_in(words, path, entry.line, "addopts")
+            options.append(entry)
+    yield options_command(path, options)
+
+
+def options_command(path: str, options: Sequence[Entry] = ()) -> Command:
+    """Return what pytest's own options make of a plain `pytest`; without any, the plain call."""
+    words = " ".join(_quoted(str(one.value)) if one.listed and len(options) > 1 else str(one.value) for one in options)
+    line = options[0].line if options else 1
+    found = next(commands_in(f"pytest {words}", path, line, "addopts"), None)
+    return found or Command("pytest", (), path, line, "addopts", "pytest")
 
 
 def _of_nox(path: str, data: bytes) -> Iterator[Command]:

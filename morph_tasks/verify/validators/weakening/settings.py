@@ -14,7 +14,13 @@ from morph_tasks.verify.validators.weakening.entries import entries
 from morph_tasks.verify.validators.weakening.model import Change, Fact, Finding
 from morph_tasks.verify.validators.weakening.project import weakened_project
 from morph_tasks.verify.validators.weakening.rules import facts_of, weakened_facts
-from morph_tasks.verify.validators.weakening.scripts import commands_of, is_ci, triggers_of
+from morph_tasks.verify.validators.weakening.scripts import (
+    PYTEST_FILES,
+    commands_of,
+    is_ci,
+    options_command,
+    triggers_of,
+)
 
 _SETTINGS = re.compile(
     r"(?:^|/)(?:pyproject\.toml|setup\.cfg|tox\.(?:ini|toml)|\.?pytest\.(?:ini|toml)|\.coveragerc(?:\.toml)?|\.?mypy\.ini|\.flake8|\.?ruff\.toml|\.?pylintrc"
@@ -56,14 +62,21 @@ def weakened_settings(changes: Sequence[Change]) -> Settings:
             if change.path == CONFIG:
                 found.findings += weakened_project(change)
                 continue
-            before += commands_of(change.path, change.before) if change.before is not None else []
-            after += commands_of(change.path, change.after) if change.after is not None else []
+            before += _commands_of(change.path, change.before)
+            after += _commands_of(change.path, change.after)
             found.findings += _facts(change)
         except (ValueError, SyntaxError, RecursionError, UnicodeDecodeError):
             found.unread.append(change.path)
     found.findings = [one for one in found.findings if not _moved(one, changes)]
     found.findings += _commands(before, after)
     return found
+
+
+def _commands_of(path: str, data: bytes | None) -> list[Command]:
+    if data is not None:
+        return commands_of(path, data)
+    # Without the file pytest runs without its options.
+    return [options_command(path)] if path.rsplit("/", 1)[-1] in PYTEST_FILES else []
 
 
 def _moved(one: Finding, changes: Sequence[Change]) -> bool:

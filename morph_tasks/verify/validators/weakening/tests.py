@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -111,6 +112,9 @@ class _Compared:
         if after.skipped and not before.skipped:
             line = after.skip_line or after.line
             yield _finding("test-skipped", new, line, "it ran", _short(after.skipped))
+        elif _is_collected(old.file) and not _is_collected(new.file):
+            said = f"`{new.file}`, a name that runners do not collect"
+            yield _finding("test-skipped", new, after.line, f"it ran in {old.file}", said)
         for case in after.skipped_cases:
             if case not in before.skipped_cases:
                 yield _finding("test-skipped", new, after.line, "the case ran", _short(case))
@@ -185,6 +189,16 @@ class _Compared:
             return []
         inner = [one for call in helper.calls for one in self._expanded(helpers, call, seen | {name})]
         return [*helper.assertions, *inner]
+
+
+def _is_collected(path: str) -> bool:
+    """Tell whether runners look for tests in a file of this name unless they are told otherwise."""
+    name = path.rsplit("/", 1)[-1]
+    if name.endswith(".py"):
+        return bool(re.fullmatch(r"test_.*\.py|.*_test\.py|tests?\.py", name))
+    if re.search(r"\.[cm]?[jt]sx?$", name):
+        return bool(re.search(r"\.(?:test|spec|cy|e2e)\.\w+$", name)) or "__tests__" in path.split("/")
+    return name.endswith(("_spec.rb", "_test.rb")) if name.endswith(".rb") else True
 
 
 def _by_name(sources: dict[str, TestSource]) -> dict[str, SourceTest]:

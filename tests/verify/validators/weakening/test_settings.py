@@ -43,6 +43,8 @@ PAIRS: list[tuple[str, str, str, str, set[str]]] = [
     ("omit", ".coveragerc", "[run]\nbranch = True\n", "[run]\nbranch = True\nomit =\n    src/hard.py\n", {"threshold-lowered"}),
     ("cov-fail-under", "pyproject.toml", '[tool.pytest.ini_options]\naddopts = "--cov --cov-fail-under=90"\n', '[tool.pytest.ini_options]\naddopts = "--cov --cov-fail-under=70"\n', {"threshold-lowered"}),
     ("addopts -k", "pytest.ini", "[pytest]\naddopts = -q\n", "[pytest]\naddopts = -q -k 'not slow'\n", {"suite-narrowed"}),
+    ("addopts new", "pyproject.toml", "[tool.pytest.ini_options]\nminversion = '8'\n", "[tool.pytest.ini_options]\nminversion = '8'\naddopts = ['-k', 'not slow']\n", {"suite-narrowed"}),
+    ("addopts list", "pyproject.toml", "[tool.pytest.ini_options]\naddopts = ['-q', '--cov-fail-under', '90']\n", "[tool.pytest.ini_options]\naddopts = ['-q', '--cov-fail-under', '60']\n", {"threshold-lowered"}),
     ("addopts ignore", "setup.cfg", "[tool:pytest]\naddopts = -q\n", "[tool:pytest]\naddopts = -q --ignore=tests/slow\n", {"suite-narrowed"}),
     ("reruns", "tox.ini", "[pytest]\naddopts = -q\n", "[pytest]\naddopts = -q --reruns 3\n", {"retries-raised"}),
     ("testpaths", "pyproject.toml", '[tool.pytest.ini_options]\ntestpaths = ["tests", "more"]\n', '[tool.pytest.ini_options]\ntestpaths = ["tests"]\n', {"suite-narrowed"}),
