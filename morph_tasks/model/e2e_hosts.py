@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
-from pydantic.functional_validators import AfterValidator, ModelWrapValidatorHandler
+from pydantic.functional_validators import AfterValidator, BeforeValidator, ModelWrapValidatorHandler
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 Path = Annotated[str, StringConstraints(strict=True, min_length=1, pattern=r"^[^\x00]+$")]
@@ -16,14 +17,20 @@ Command = Annotated[str, StringConstraints(strict=True, max_length=100_000, patt
 # `[0-9A-Za-z._-]+` of the reference; a file name holds 255 bytes, beside the project and a suffix.
 ServiceName = Annotated[str, StringConstraints(strict=True, max_length=100, pattern=r"^[A-Za-z0-9._-]+$")]
 EnvKey = Annotated[str, StringConstraints(strict=True, pattern=r"^[^=\x00]+$")]
-EnvText = Annotated[str, StringConstraints(strict=True, pattern=r"^[^\x00]*$")]
-EnvNumber = (
-    Annotated[int, Field(strict=True, ge=-(2**63), lt=2**64)]
-    | Annotated[float, Field(strict=True, allow_inf_nan=False)]
-)
 Milliseconds = Annotated[int, Field(strict=True, gt=0, le=2_147_483_647)]
 
 DEFAULT_TIMEOUT_MS = 180_000
+
+
+def _env_value(value: Any) -> Any:
+    # Not left to the union: it would name each of its members.
+    fits = isinstance(value, (str, int)) or (isinstance(value, float) and math.isfinite(value))
+    if isinstance(value, bool) or not fits or (isinstance(value, str) and "\0" in value):
+        raise PydanticCustomError("env_value", "a text or a number")
+    return value
+
+
+EnvValue = Annotated[str | int | float, BeforeValidator(_env_value)]
 
 
 class HostService(BaseModel):
@@ -35,7 +42,7 @@ class HostService(BaseModel):
     cwd: Path = Field(default=".", description="Folder of `build` and `start`, relative to the root of the tree.")
     build: Command | None = Field(default=None, description="Run before `start`; one that fails, fails the service.")
     start: Command = Field(description="The process, started detached by /bin/sh; it stays in the foreground.")
-    env: dict[EnvKey, EnvText | EnvNumber] = Field(
+    env: dict[EnvKey, EnvValue] = Field(
         default={}, description="Added to the process and stack environment; `${NAME}` in a value is resolved."
     )
     health: Path | None = Field(
@@ -62,7 +69,7 @@ def _problem(item: Any, which: str) -> InitErrorDetails:
     said = {
         "missing": "a value (the key is required)",
         "extra_forbidden": "no such key (known: name, cwd, build, start, env, health, timeoutMs)",
-        "string_pattern_mismatch": "another text (see the pattern of the schema)",
+        "string_pattern_mismatch": "text of another form",
     }.get(item["type"], str(item["msg"]).removeprefix("Input should be "))
     loc = item["loc"]
     if loc == ("name",) and item["type"] == "string_pattern_mismatch":
@@ -70,9 +77,9 @@ def _problem(item: Any, which: str) -> InitErrorDetails:
     elif item["type"] == "string_pattern_mismatch" and loc and loc[0] in ("start", "build"):
         said = "a command that is not blank"
     value = None if item["type"] == "missing" else item["input"]
-    # Braces: the message is a template.
-    message = f"{said}{which}".replace("{", "{{").replace("}", "}}")
-    return InitErrorDetails(type=PydanticCustomError("host_service", message), loc=loc, input=value)  # type: ignore[arg-type]
+    # The text is no template here: pydantic fills in braces only where it is given values for them.
+    problem = PydanticCustomError("host_service", f"{said}{which}")
+    return InitErrorDetails(type=problem, loc=loc, input=value)
 
 
 def _unique(services: list[HostService]) -> list[HostService]:
