@@ -67,11 +67,11 @@ class Workshop:
         shell = Shell(root, self.env)
         if root.exists():
             return shell
-        write_tests(root, lines // 8, strict=True)
+        write_tests(root, lines // 4, strict=True)
         write_config(root, INSTANT)
         commit_all(shell, "tests")
         shell.output("morph-spec", "create", FEATURE, "--type", "chore", "--description", "What is measured")
-        write_tests(root, lines // 8, strict=False)
+        write_tests(root, lines // 4, strict=False)
         return shell
 
     @cached_property
