@@ -1,0 +1,1 @@
+from morph_tasks.tasks import *  # noqa: F403
