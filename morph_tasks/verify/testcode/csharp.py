@@ -20,6 +20,7 @@ from morph_tasks.verify.testcode.model import (
     RUNS,
     SIZED,
     UNEQUAL,
+    UNKNOWN,
     Assertion,
     SourceTest,
     TestSource,
@@ -230,7 +231,7 @@ def _assertion(node: Node, guard: str | None, owned: frozenset[str]) -> Assertio
         tolerance = number_value(given[1]) if name in ("BeApproximately", "BeCloseTo") and len(given) > 1 else None
         return Assertion(line(node), said, strength, name, tolerance, guard, error, subject)
     if _CUSTOM.match(name) and name not in owned and (not owner or owner in ("this", "base")):
-        return Assertion(line(node), said, CLOSE, name, None, guard, None, one_line(given[0]) if given else "")
+        return Assertion(line(node), said, UNKNOWN, name, None, guard, None, one_line(given[0]) if given else "")
     return None
 
 

@@ -18,6 +18,7 @@ from morph_tasks.verify.testcode.model import (
     RUNS,
     SIZED,
     UNEQUAL,
+    UNKNOWN,
     Assertion,
     SourceTest,
     TestSource,
@@ -232,7 +233,7 @@ def _assertion(node: Node, guard: str | None, owned: frozenset[str]) -> Assertio
         given = [one for one in given if text(one) not in ("t", "tb", "c")]
         return _testify(node, name, strength, given, guard)
     if _CUSTOM.match(text(function)) and text(function) not in owned:
-        return Assertion(line(node), one_line(node), CLOSE, text(function), None, guard)
+        return Assertion(line(node), one_line(node), UNKNOWN, text(function), None, guard)
     return None
 
 

@@ -20,6 +20,7 @@ from morph_tasks.verify.testcode.model import (
     RUNS,
     SIZED,
     UNEQUAL,
+    UNKNOWN,
     Assertion,
     SourceTest,
     TestSource,
@@ -226,7 +227,7 @@ def _assertion(node: Node, guard: str | None, owned: frozenset[str]) -> Assertio
     if name in _ASSERTS and (not owner or owner in ("Assertions", "Assert", "Mockito", "this", "Truth")):
         return _junit(node, name, said, given, guard)
     if _CUSTOM.match(name) and name not in owned and name != "assertThat" and owner in ("", "this"):
-        return Assertion(line(node), said, CLOSE, name, None, guard, None, one_line(given[0]) if given else "")
+        return Assertion(line(node), said, UNKNOWN, name, None, guard, None, one_line(given[0]) if given else "")
     return None
 
 

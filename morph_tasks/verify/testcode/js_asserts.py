@@ -16,6 +16,7 @@ from morph_tasks.verify.testcode.model import (
     RUNS,
     SIZED,
     UNEQUAL,
+    UNKNOWN,
     Assertion,
 )
 from morph_tasks.verify.testcode.sitter import field, line, number_value, one_line, parts, squash, text
@@ -89,7 +90,7 @@ def assertion(node: Node, guard: str | None, owned: frozenset[str]) -> Assertion
     if "should" in names[1:] and names[-1] in _MATCHERS:
         return _plain(node, _MATCHERS[names[-1]], names[-1], guard, root)
     if len(names) == 1 and _CUSTOM.match(root) and root not in owned and node.type == "call_expression":
-        return _plain(node, CLOSE, root, guard, one_line(found.last[0]) if found.last else "")
+        return _plain(node, UNKNOWN, root, guard, one_line(found.last[0]) if found.last else "")
     return None
 
 

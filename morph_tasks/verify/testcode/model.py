@@ -8,6 +8,7 @@ from dataclasses import dataclass
 EXACT = 50  # one value, and no other
 CALLED_WITH = 45  # one value, of a part that is named
 CLOSE = 40  # one value, give or take
+UNKNOWN = 39  # a function that asserts by its name, and whose body is not known
 SIZED = 35  # a length, a count, an error with its message
 PARTIAL = 30  # contains, greater than, matches, is of a type, raises an error of a named type
 UNEQUAL = 20  # truthy, not null, not that value, raises anything

@@ -14,6 +14,7 @@ from morph_tasks.verify.testcode.model import (
     PARTIAL,
     SIZED,
     UNEQUAL,
+    UNKNOWN,
     Assertion,
 )
 
@@ -79,7 +80,7 @@ def of_call(node: ast.Call, guard: str | None, owned: frozenset[str] = frozenset
         plain = isinstance(node.func, ast.Name) or _owner(node.func) in ("self", "cls")
         if not _CUSTOM.match(name) or name in owned or not plain:
             return None
-        strength = CLOSE
+        strength = UNKNOWN
     if strength >= UNEQUAL and len(node.args) >= 2 and _same(node.args[0], node.args[1]):
         strength = NOTHING
     subject = ast.unparse(node.args[0]) if node.args else ast.unparse(node.func)

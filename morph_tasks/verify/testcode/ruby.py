@@ -19,6 +19,7 @@ from morph_tasks.verify.testcode.model import (
     RUNS,
     SIZED,
     UNEQUAL,
+    UNKNOWN,
     Assertion,
     SourceTest,
     TestSource,
@@ -226,7 +227,7 @@ def _assertion(node: Node, guard: str | None, owned: frozenset[str]) -> Assertio
         if not _CUSTOM.match(name) or name in owned or receiver is not None:
             return None
         return Assertion(
-            line(node), one_line(node), CLOSE, name, None, guard, None, one_line(given[0]) if given else ""
+            line(node), one_line(node), UNKNOWN, name, None, guard, None, one_line(given[0]) if given else ""
         )
     form, strength, subject, tolerance, error = name, _ASSERTS[name], one_line(given[0]) if given else "", None, None
     if name in ("assert", "refute", "assert_not") and given:

@@ -18,6 +18,7 @@ from morph_tasks.verify.testcode.model import (
     PARTIAL,
     SIZED,
     UNEQUAL,
+    UNKNOWN,
     Assertion,
     SourceTest,
     TestSource,
@@ -201,7 +202,7 @@ def _assertion(node: Node, guard: str | None, owned: frozenset[str]) -> Assertio
     if node.type == "call_expression":
         name = _called(node) or ""
         if _CUSTOM.match(name) and name not in owned and "." not in text(field(node, "function")):
-            return Assertion(line(node), one_line(node), CLOSE, name, None, guard)
+            return Assertion(line(node), one_line(node), UNKNOWN, name, None, guard)
         return None
     if node.type != "macro_invocation":
         return None
@@ -213,7 +214,7 @@ def _assertion(node: Node, guard: str | None, owned: frozenset[str]) -> Assertio
         if re.match(r"matches!", given[0]):
             form, strength = "matches", PARTIAL
         return Assertion(line(node), one_line(node), strength, form, None, guard, None, subject)
-    strength = _MACROS.get(name, CLOSE if _CUSTOM.match(name) else -1)
+    strength = _MACROS.get(name, UNKNOWN if _CUSTOM.match(name) else -1)
     if strength < 0:
         return None
     if len(given) > 1 and given[0] == given[1]:

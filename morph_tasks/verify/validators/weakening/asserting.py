@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from morph_tasks.verify.testcode.model import CLOSE, NOTHING, RUNS, Assertion
+from morph_tasks.verify.testcode.model import NOTHING, PARTIAL, RUNS, UNKNOWN, Assertion
 from morph_tasks.verify.testcode.sitter import squash, words
 
 # Words that say how something is asserted, not what.
@@ -40,17 +40,20 @@ def losses(
     news: Sequence[Assertion],
     moved: Sequence[Assertion] = (),
     said: frozenset[str] = frozenset(),
+    hidden: Sequence[Assertion] = (),
 ) -> Iterator[Loss]:
     """Yield what is lost from `olds` to `news`.
 
     `moved` are the assertions of helpers that the test calls now and did not before: their names differ, so their form
     counts. `said` holds the words of the whole new test: a name that is nowhere any more was renamed.
+    `hidden` are the assertions of helpers that the test does not call any more.
     """
     pairs, left, free = _exact(olds, news)
     yield from (loss for old, new in pairs if (loss := _looser(old, new)))
     pairs, left, free = _similar(left, free, said)
     yield from (loss for old, new in pairs if (loss := _looser(old, new)))
-    helpers = list(moved)
+    helpers = [*moved, *(free if hidden else ())]
+    left += _exact(hidden, news)[1]
     for old in left:
         if old.strength == NOTHING:
             continue
@@ -58,7 +61,7 @@ def losses(
         if taken is not None:
             helpers.remove(taken)
         elif not any(_covers(one, old) for one in news):
-            unknown = next((one for one in free if one.form == _called(one) and one.strength == CLOSE), None)
+            unknown = next((one for one in free if one.strength == UNKNOWN), None)
             if unknown is not None:
                 yield Loss(
                     "assertion-removed",
@@ -69,10 +72,6 @@ def losses(
                 )
             else:
                 yield Loss("assertion-removed", old, None)
-
-
-def _called(one: Assertion) -> str:
-    return re.split(r"[(!]", one.text, maxsplit=1)[0].strip()
 
 
 def _alike_form(old: Assertion, new: Assertion) -> bool:
@@ -146,6 +145,11 @@ def _about(one: Assertion) -> frozenset[str]:
 
 
 def _looser(old: Assertion, new: Assertion) -> Loss | None:
+    if UNKNOWN in (old.strength, new.strength) and old.strength != new.strength and not new.guard:
+        if new.strength == UNKNOWN and old.strength > PARTIAL:
+            why = f"what `{new.form}` asserts is not known"
+            return Loss("assertion-loosened", old, new, why, False)
+        return Loss("assertion-loosened", old, new) if new.strength < PARTIAL else None
     if new.strength < old.strength:
         return Loss("assertion-loosened", old, new)
     if new.guard and not old.guard:

@@ -57,13 +57,20 @@ _NARROW = frozenset({
     "--updateSnapshot", "--update-snapshots", "--update", "--allowOnly", "--no-error-on-unmatched-pattern",
     "-Dmaven.test.failure.ignore", "--continue-on-collection-errors", "--exclude-tag", "--only", "--since",
 })  # fmt: skip
+# What the short options mean is another thing for other programs.
+_ONLY = {
+    "-p": ("cargo",), "-m": ("pytest",), "-x": ("gradle",), "-k": ("pytest", "tox", "behave"),
+    "-E": ("cargo", "nextest"),
+    "-u": ("jest", "vitest", "script", "playwright"), "--project": ("playwright", "vitest", "script", "cypress"),
+    "--update": ("vitest", "script"), "--list": ("playwright", "vitest", "jest", "script"),
+}  # fmt: skip
 _STRICT = frozenset({
     "--workspace", "--all", "--all-targets", "--all-features", "-race", "--strict", "--cov", "--coverage",
     "--check-coverage", "--strict-markers", "--strict-config", "--recursive", "--workspaces", "--ws", "-Werror",
     "--error-on-warnings", "--fail-on-warnings", "--runxfail", "--forbid-only", "--ci",
 })  # fmt: skip
 _VALUED = frozenset(
-    {"-k", "-m", "-t", "-g", "-run", "-skip", "-p", "-x", "-E", "-n", "-c", "-o", "-W", "-D", "-j", "-r"}
+    {"-e", "-k", "-m", "-t", "-g", "-run", "-skip", "-p", "-x", "-E", "-n", "-c", "-o", "-W", "-D", "-j", "-r"}
 )
 _PLAIN_FLAGS = frozenset({
     "--lf", "--last-failed", "-short", "--short", "--passWithNoTests", "--pass-with-no-tests", "--no-cov", "--lib",
@@ -119,7 +126,7 @@ def commands_in(
             at += 1
             said = f"{said.rstrip()[:-1]} {lines[at].strip()}"
         at += 1
-        said = said.strip()
+        said = re.sub(r"\$\{\{.*?\}\}", lambda hit: hit[0].replace(" ", ""), said.strip())
         if said.startswith("#"):
             continue
         lenient = lenient or bool(re.match(r"set \+[a-z]*e", said))
@@ -236,7 +243,7 @@ def weaker(old: Command, new: Command) -> Iterator[Finding]:
     for name, values in after.items():
         if name in _NUMBERS:
             yield from _raised(old, new, name, before.get(name), values)
-        elif name in _NARROW:
+        elif name in _NARROW and new.program.startswith(_ONLY.get(name, "")):
             added = [value for value in values if value not in before.get(name, [])]
             wider = name in ("-k", "-m", "-run", "-skip", "-t", "--filter", "-E") and name in before and not added
             if added and not wider:

@@ -147,14 +147,17 @@ class _Compared:
 
     def _assertions(self, old: Placed, new: Placed) -> Iterator[Finding]:
         olds = list(old.test.assertions)
+        hidden: list[Assertion] = []
         for name in old.test.calls:
             # A call that counts as an assertion itself stands for its helper.
             if name not in new.test.calls and not any(one.form == name for one in old.test.assertions):
                 inner = self._expanded(self._olds, name, frozenset())
-                olds += [replace(one, line=old.test.line) for one in inner]
-        yield from self._lost(old, new, olds)
+                hidden += [replace(one, line=old.test.line) for one in inner]
+        yield from self._lost(old, new, olds, hidden)
 
-    def _lost(self, old: Placed, new: Placed, olds: Sequence[Assertion]) -> Iterator[Finding]:
+    def _lost(
+        self, old: Placed, new: Placed, olds: Sequence[Assertion], hidden: Sequence[Assertion] = ()
+    ) -> Iterator[Finding]:
         test = new.test
         moved = [
             one
@@ -164,7 +167,7 @@ class _Compared:
         ]
         said = frozenset().union(*map(words, test.body)) if test.body else frozenset()
         by_row = len(test.cases) > len(old.test.cases)
-        for loss in losses(olds, test.assertions, moved, said):
+        for loss in losses(olds, test.assertions, moved, said, hidden):
             if by_row and loss.now is not None and (loss.now.guard or "").startswith("if"):
                 continue  # several tests became rows of one, and a row decides
             before = _short(loss.old.text)

@@ -146,6 +146,8 @@ HARMLESS: list[tuple[str, str, str | None, str]] = [
     ("if always", WORKFLOW, _job(STEP), _job(STEP + "        if: always()\n")),
     ("verbose", WORKFLOW, _job(STEP), _job("      - run: pytest -v --durations=5\n")),
     ("python -m", WORKFLOW, _job(STEP), _job("      - run: uv run python -m pytest -q\n")),
+    ("tsc project", "package.json", '{"scripts": {"typecheck": "tsc --noEmit"}}', '{"scripts": {"typecheck": "tsc --noEmit -p tsconfig.json"}}'),
+    ("tox by uv", WORKFLOW, _job("      - run: tox -e ${{ matrix.tox }}\n"), _job("      - run: uv run --group dev tox -e ${{ matrix.tox }}\n")),
     ("npm to pnpm", WORKFLOW, _job("      - run: npm run test\n"), _job("      - run: pnpm test\n")),
     ("matrix grown", WORKFLOW, _job(STEP, more="    strategy:\n      matrix:\n        python: ['3.11']\n"), _job(STEP, more="    strategy:\n      matrix:\n        python: ['3.11', '3.12']\n")),
     ("node added", CONFIG, _node(), json.dumps({"project": {"tests": [{"id": "unit", "command": "pytest -q"}, {"id": "web", "command": "jest"}]}})),
