@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from morph_tasks.verify.junit import JUnitCase, JUnitReading
 
 _TAGGED = re.compile(b"|".join([*map(re.escape, ANCHORS), rb"cenario [cC]\d"]))
+# The few literals that every tag holds.
+_HINTS = (b"[C", b":C", b"enario")
 _STATUS: dict[str, Status] = {
     "passed": "passed", "failed": "failed", "error": "failed", "skipped": "skipped", "xfailed": "skipped",
 }  # fmt: skip
@@ -117,7 +119,7 @@ def _of_output(runner: str, log: Path, root: Path | None, cwd: str) -> Results:
         return Results((), named=False)
     text = Log(log)
     try:
-        if text.find(_TAGGED) is None:
+        if not text.holds(*_HINTS) or text.find(_TAGGED) is None:
             ends = text.read(0, _END) + b"\n" + text.read(max(text.size - _END, _END), text.size)
             return Results((), named=_named(list(RUNNERS[runner].results(Log(ends)))))
         found = list(RUNNERS[runner].results(text))

@@ -39,6 +39,8 @@ _A_JSON = re.compile(rb'"examples":\s{0,9}\[')
 _OVER = re.compile(r"^(?:Failures:|Pending: \(|Finished in )")
 _SUMMARY = re.compile(r"^(\d+) examples?, (\d+) failures?(?:, (\d+) pending)?")
 _FAILED = re.compile(r"^rspec (\S+?)(?:\[[\d:]+\]|:(\d+)) # (.+)$")
+# A tree with more lines than this is none.
+_MOST = 1 << 18
 _GROWN = re.compile(r"^((?:  )*)(\S.*?)(?: \((FAILED - \d+|PENDING: .*|ERROR - .*)\))?$")
 
 
@@ -150,7 +152,7 @@ def results(log: Log) -> Iterator[Told]:
             yield told(hit[3], "failed", hit[1].removeprefix("./"), int(hit[2]) if hit[2] else None)
         elif _OVER.match(line):
             over = True
-        elif not over and (hit := _GROWN.match(line)):
+        elif not over and len(grown) < _MOST and (hit := _GROWN.match(line)):
             grown.append((len(hit[1]), hit[2], hit[3] or ""))
         elif line.startswith(("Randomized with seed", "Run options:")):
             grown, over = [], False

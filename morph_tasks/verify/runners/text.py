@@ -25,6 +25,10 @@ _ESCAPES = re.compile(
 )
 # What is left of escapes in logs that dropped or spelled out the escape character.
 _REMAINS = re.compile(r"(?:␛|\^\[)\[[0-9;]{0,24}[A-Za-z]|\[\d{1,3}(?:;\d{1,3}){0,5}m|[\x00-\x08\x0b-\x1f\x7f]")
+# What a line may hold that cleaning it would take away.
+_ODD = re.compile(
+    rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|\xc2\x9b|\xe2\x90\x9b|\^\[\[|\[\d{1,3}(?:;\d{1,3}){0,5}m"
+)
 ERASE = re.compile(rb"(?:\x1b|\xe2\x90\x9b|\^\[)\[\d{0,3}[AJK]|^\[\d{0,2}[AK]\[", re.M)
 
 
@@ -153,8 +157,15 @@ class Log:
     def each(self) -> Iterator[str]:
         """Yield every line, clean, without holding the log; what is longer than a name can be is cut."""
         for _, chunk, _ in self._chunks(0, self.size):
-            for raw in _split(chunk):
-                yield self.clean(raw[: LONGEST * 2])
+            if self.prefix or _ODD.search(chunk):
+                yield from (self.clean(raw[: LONGEST * 2]) for raw in _split(chunk))
+            else:
+                text = chunk.replace(b"\r\n", b"\n").decode("utf-8", "replace")
+                yield from (line[: LONGEST * 2].rstrip() for line in text.split("\n"))
+
+    def holds(self, *literals: bytes) -> bool:
+        """Tell whether one of the literals occurs anywhere; much quicker than a pattern."""
+        return any(literal in chunk for _, chunk, _ in self._chunks(0, self.size) for literal in literals)
 
     def _lines(self, start: int, end: int, skip: int) -> list[Line]:
         found, at = [], max(start, 0)

@@ -87,3 +87,23 @@ def test_remarks_of_a_long_log_are_looked_for_at_its_ends(monkeypatch: pytest.Mo
 
 def test_a_count_sees_the_first_line_too() -> None:
     assert Log(b"--- PASS: a\n--- PASS: b\n").count(b"\n--- PASS", b"none") == [2, 0]
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            ["a", " ", "\n", "\r\n", "\r", "\x1b[1m", "\x9b2K", "[31m", "^[[0m", "␛[0m", "é", "\x07", "[C1]"]
+        )
+    )
+)
+def test_each_line_is_the_clean_one_whatever_is_in_the_log(parts: list[str]) -> None:
+    log = Log("".join(parts).encode())
+    assert list(log.each()) == [line.text for line in log.lines()]
+
+
+def test_a_log_holds_a_literal_across_none_of_its_pieces(tmp_path: Path) -> None:
+    (tmp_path / "log").write_bytes(b"x\n" * 100 + b"[C3]\n")
+    log = Log(tmp_path / "log")
+    assert log.holds(b"nothing", b"[C") and not log.holds(b"[c", b"enario")
+    log.close()
