@@ -131,7 +131,7 @@ def _yaml_node(node: yaml.Node, path: tuple[str, ...], listed: bool, depth: int 
 
 def _plain_value(node: yaml.Node) -> Value:
     said = str(node.value)
-    if getattr(node, "style", None) is None:
+    if not getattr(node, "style", None):
         if said.lower() in ("true", "yes"):
             return True
         if said.lower() in ("false", "no"):
@@ -211,33 +211,47 @@ def _script(path: str, data: bytes) -> Iterator[Entry]:
     root = parse(grammar, data if scripted else b"(" + data.rstrip().rstrip(b";") + b"\n)")
     if not scripted and root.has_error:
         raise ValueError("the file is no JSON")
-    yield from _objects(root, ())
+    yield from _objects(root, (), _named(root))
 
 
-def _objects(node: Node, path: tuple[str, ...], depth: int = 0) -> Iterator[Entry]:
+def _named(root: Node) -> dict[str, Node]:
+    """Return the objects and lists that the file gives a name."""
+    from morph_tasks.verify.testcode.sitter import field, text, walk
+
+    found = {}
+    for node in walk(root, lambda one: one.type not in ("object", "array")):
+        value = field(node, "value") if node.type == "variable_declarator" else None
+        if value is not None and value.type in ("object", "array"):
+            found[text(field(node, "name"))] = value
+    return found
+
+
+def _objects(node: Node, path: tuple[str, ...], named: dict[str, Node], depth: int = 0) -> Iterator[Entry]:
     """Yield the entries of the outermost objects below a node."""
     if depth > 120:
         raise ValueError("the file is nested too deep")
     for child in node.named_children:
         if child.type in ("object", "array"):
-            yield from _value(child, path, False, depth + 1)
+            yield from _value(child, path, named, False, depth + 1)
         elif "comment" not in child.type:
-            yield from _objects(child, path, depth + 1)
+            yield from _objects(child, path, named, depth + 1)
 
 
-def _value(node: Node, path: tuple[str, ...], listed: bool, depth: int) -> Iterator[Entry]:
+def _value(node: Node, path: tuple[str, ...], named: dict[str, Node], listed: bool, depth: int) -> Iterator[Entry]:
     from morph_tasks.verify.testcode.sitter import field, number_value, one_line, string_value, text
 
     line = node.start_point[0] + 1
+    if node.type == "identifier" and path and text(node) in named and depth < 20:
+        node = named[text(node)]
     if node.type == "object":
         for pair in node.named_children:
             key, value = field(pair, "key"), field(pair, "value")
             if pair.type == "pair" and key is not None and value is not None:
-                yield from _value(value, (*path, text(key).strip("\"'`")), False, depth + 1)
+                yield from _value(value, (*path, text(key).strip("\"'`")), named, False, depth + 1)
     elif node.type == "array":
         for at, child in enumerate(one for one in node.named_children if "comment" not in one.type):
             nested = child.type in ("object", "array", "call_expression")
-            yield from _value(child, (*path, str(at)) if nested else path, not nested, depth + 1)
+            yield from _value(child, (*path, str(at)) if nested else path, named, not nested, depth + 1)
     elif node.type in (
         "call_expression",
         "arrow_function",
@@ -245,7 +259,7 @@ def _value(node: Node, path: tuple[str, ...], listed: bool, depth: int) -> Itera
         "as_expression",
         "satisfies_expression",
     ):
-        inner = list(_objects(node, path, depth + 1))
+        inner = list(_objects(node, path, named, depth + 1))
         yield from inner or [Entry(path, one_line(node), line, listed)]
     elif node.type in ("string", "template_string"):
         yield Entry(path, string_value(node) or "", line, listed)

@@ -32,6 +32,7 @@ _HIDING = {
     "ignore_error": False,
 }
 _CONDITIONS = frozenset({"if", "condition", "when", "enabled"})
+_RETRIES = frozenset({"retry", "retries", "max_attempts", "retryCountOnTaskFailure"})
 _BLOCKS = frozenset({"rules", "only", "except"})
 PYTEST_FILES = ("tox.ini", "setup.cfg", "pyproject.toml", "pytest.ini", ".pytest.ini")
 
@@ -163,6 +164,7 @@ def triggers_of(path: str, data: bytes) -> dict[str, Fact]:
     if not _CI.search(path):
         return {}
     sets: dict[str, tuple[str, list[tuple[str, int]]]] = {}
+    facts: dict[str, Fact] = {}
     for entry in entries(path, data):
         keys = entry.path
         if keys[:1] in (("on",), ("trigger",), ("pr",), ("workflow",)):
@@ -171,10 +173,15 @@ def triggers_of(path: str, data: bytes) -> dict[str, Fact]:
                 sets.setdefault(entry.name, ("fewer", []))[1].append((str(entry.value), entry.line))
             event = keys[1] if len(keys) > 1 else str(entry.value)
             sets.setdefault("on", ("more", []))[1].append((event, entry.line))
+        elif (keys and keys[-1] in _RETRIES) or keys[-2:] == ("retry", "max"):
+            count = entry.value
+            if isinstance(count, float):
+                usual = 1.0 if "attempts" in keys[-1] else 0.0
+                facts[entry.name] = Fact("retries-raised", entry.name, count, entry.line, "lower", usual)
         elif "matrix" in keys and keys[-1] not in ("fail-fast", "max-parallel") and entry.listed:
             exclude = "exclude" in keys
             sets.setdefault(entry.name, ("fewer" if exclude else "more", []))[1].append((str(entry.value), entry.line))
-    return {
+    return facts | {
         name: Fact(
             "ci-weakened", name, tuple(word for word, _ in words), words[0][1], stricter, None,  # type: ignore[arg-type]
             tuple(line for _, line in words),

@@ -30,6 +30,9 @@ _SETTINGS = re.compile(
     r"|[\w.-]+\.(?:props|targets|runsettings)|pom\.xml|(?:\.config/)?nextest\.toml|Cargo\.toml|noxfile\.py|conftest\.py)$"
 )
 _TEST_FILE = re.compile(r"\.(?:test|spec)\.[cm]?[jt]sx?$")
+_HOOKS = frozenset(
+    {"pytest_collection_modifyitems", "pytest_ignore_collect", "pytest_runtest_setup", "pytest_collect_file"}
+)
 _FOREIGN = frozenset({"node_modules", "vendor", "dist", "site-packages", ".venv", "venv", "target", "third_party"})
 
 
@@ -108,6 +111,7 @@ def _as_strict(fact: Fact, value: str) -> bool:
 def _facts(change: Change) -> Iterator[Finding]:
     if change.path.endswith("conftest.py"):
         yield from weakened_facts(change.path, _ignored(change.before), _ignored(change.after))
+        yield from _hooks(change)
         return
     if re.search(r"\.(?:py|sh|bash|mk)$|file$", change.path.lower()) or (
         "/" in change.path and "." not in change.path.rsplit("/", 1)[-1]
@@ -135,6 +139,27 @@ def _facts(change: Change) -> Iterator[Finding]:
 
 def _known(path: str, data: bytes) -> dict[str, Fact]:
     return {} if is_ci(path) else facts_of(path, entries(path, data))
+
+
+def _hooks(change: Change) -> Iterator[Finding]:
+    """Yield the functions of a conftest.py that decide which tests run: what they decide cannot be told."""
+    before, after = _deciding(change.before), _deciding(change.after)
+    for name, (line, said) in after.items():
+        if name not in before or before[name][1] != said:
+            was = f"another `{name}`" if name in before else f"no `{name}`"
+            how = f"`{name}`, and which tests that leaves out cannot be told"
+            yield Finding("suite-narrowed", change.path, line, was, how, sure=False)
+
+
+def _deciding(data: bytes | None) -> dict[str, tuple[int, str]]:
+    found = {}
+    for node in ast.parse(data).body if data else []:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            said = ast.unparse(node)
+            fixture = "autouse=True" in said and re.search(r"\b(?:skip|xfail)\(", said)
+            if node.name in _HOOKS or fixture:
+                found[node.name] = (node.lineno, said)
+    return found
 
 
 def _ignored(data: bytes | None) -> dict[str, Fact]:

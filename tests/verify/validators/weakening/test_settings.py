@@ -65,6 +65,8 @@ PAIRS: list[tuple[str, str, str, str, set[str]]] = [
     ("vitest coverage exclude", "vitest.config.ts", "export default { test: { coverage: { exclude: ['a'] } } };", "export default { test: { coverage: { exclude: ['a', 'src/b.ts'] } } };", {"threshold-lowered"}),
     ("jest ignore", "jest.config.ts", "export default { testMatch: ['**/*.test.ts'] };", "export default { testMatch: ['**/*.test.ts'], testPathIgnorePatterns: ['slow'] };", {"suite-narrowed"}),
     ("playwright retries", "playwright.config.ts", "export default defineConfig({ retries: process.env.CI ? 1 : 0 });", "export default defineConfig({ retries: process.env.CI ? 3 : 0 });", {"retries-raised"}),
+    ("vitest named thresholds", "vitest.config.ts", "const t = { lines: 90 };\nexport default defineConfig({ test: { coverage: { thresholds: t } } });", "const t = { lines: 50 };\nexport default defineConfig({ test: { coverage: { thresholds: t } } });", {"threshold-lowered"}),
+    ("gitlab retry", ".gitlab-ci.yml", "test:\n  script: [pytest]\n", "test:\n  script: [pytest]\n  retry: 2\n", {"retries-raised"}),
     ("nyc", ".nycrc.json", '{"check-coverage": true, "lines": 90}', '{"check-coverage": false, "lines": 90}', {"threshold-lowered"}),
     ("eslint error to warn", ".eslintrc.json", '{"rules": {"no-console": "error"}}', '{"rules": {"no-console": "warn"}}', {"threshold-lowered"}),
     ("eslint array to off", "eslint.config.js", "export default [{ rules: { 'no-console': ['error', { allow: ['warn'] }] } }];", "export default [{ rules: { 'no-console': 'off' } }];", {"threshold-lowered"}),
@@ -127,6 +129,12 @@ def test_what_is_weakened_is_found(path: str, before: str, after: str, kinds: se
 @pytest.mark.parametrize(("path", "before", "after"), [row[1:4] for row in PAIRS], ids=[row[0] for row in PAIRS])
 def test_the_way_back_is_harmless(path: str, before: str, after: str) -> None:
     assert [one for one in findings(path, after, before) if one.sure] == []
+
+
+@pytest.mark.parametrize("hook", ["pytest_collection_modifyitems", "pytest_ignore_collect"])
+def test_a_hook_that_decides_which_tests_run_is_said(hook: str) -> None:
+    found = findings("tests/conftest.py", "import pytest\n", f"import pytest\ndef {hook}(items):\n    items.clear()\n")
+    assert [(one.kind, one.sure, one.line) for one in found] == [("suite-narrowed", False, 2)]
 
 
 # id, path, before, after
