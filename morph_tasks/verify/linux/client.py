@@ -92,7 +92,8 @@ def _system_error(error: BaseException) -> OSError | None:
         if id(one) in seen or not isinstance(one, BaseException):
             continue
         seen.add(id(one))
-        if isinstance(one, OSError) and one.errno:
+        # Other errors than those of the system may carry a text in the place of the number.
+        if isinstance(one, OSError) and isinstance(one.errno, int):
             return one
         todo += [one.__context__, one.__cause__, getattr(one, "reason", None), *one.args]
     return None
