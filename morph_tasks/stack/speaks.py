@@ -11,7 +11,7 @@ from typing import Literal
 
 Kind = Literal["http", "not-http", "refused", "dead", "closed", "silent"]
 
-_TRIES_S = 5.0
+_TRIES_S = 3.0
 # How long one that speaks first (MySQL, SMTP, SSH) is given, and a proxy to find nobody behind it.
 _FIRST_S = 0.3
 _MOST_REDIRECTS_SAID = 120
@@ -47,7 +47,7 @@ def ask(host: str, port: int, *, timeout_s: float = _TRIES_S) -> Answer:
         secure = _request(host, port, timeout_s, tls=True)
         return secure if secure.kind == "http" else answer
     if answer.kind in ("closed", "not-http", "silent"):
-        secure = _request(host, port, min(timeout_s, _TRIES_S), tls=True)
+        secure = _request(host, port, timeout_s, tls=True)
         if secure.kind == "http":
             return secure
         return _named(host, port, answer)
