@@ -150,6 +150,14 @@ def test_a_test_that_moved_where_no_runner_looks_is_found() -> None:
     assert [one.kind for one in found] == ["test-skipped"]
 
 
+def test_a_test_that_became_part_of_a_skipped_one_is_gone() -> None:
+    found = findings(
+        {PY: "def test_a():\n    assert f() == 1\ndef test_b():\n    assert g() == 2\n"},
+        {PY: "@pytest.mark.skip\ndef test_all():\n    assert f() == 1\n    assert g() == 2\n"},
+    )
+    assert {one.kind for one in found} == {"test-skipped", "test-deleted"}
+
+
 def test_a_helper_that_is_not_among_the_changes_is_said_and_is_no_error() -> None:
     found = findings(
         {PY: "def test_a():\n    r = f()\n    assert r.status == 200\n"},
