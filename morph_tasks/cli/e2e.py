@@ -153,9 +153,16 @@ def _up_text(result: StackResult) -> str:
         return "\n".join([*lines, *([f"fix: {result.fix}"] if result.fix else [])])
     how = f"reused: {result.reused_because}" if result.reused_because else "brought up"
     lines = [f"{result.project} is ready ({how})"]
-    lines += [f"  {row['service']}: {row['health'] or row['state']}" for row in result.services]
+    lines += [f"  {row['service']}: {_standing(row)}" for row in result.services]
     lines += [f"  {row.get('name')}: {row.get('health') or 'running'} (host)" for row in result.hosts]
     return "\n".join([*lines, *([f"base URL: {result.base_url}"] if result.base_url else [])])
+
+
+def _standing(row: dict[str, Any]) -> str:
+    """Return where a container stands, in a word or two."""
+    if row["state"] == "exited":
+        return "completed" if row.get("exitCode") == 0 else f"exited ({row.get('exitCode')})"
+    return str(row.get("health") or row["state"])
 
 
 def _status_text(found: StackStatus) -> str:
@@ -169,7 +176,7 @@ def _status_text(found: StackStatus) -> str:
     ]
     for row in found.services:
         ports = ", ".join(f"{port['published']}->{port['target']}" for port in row.get("ports", []))
-        lines.append(f"  {row['service']}: {row.get('health') or row['state']}" + (f"  {ports}" if ports else ""))
+        lines.append(f"  {row['service']}: {_standing(row)}" + (f"  {ports}" if ports else ""))
     lines += [f"  {row.get('name')}: {'alive' if row.get('alive') else 'not running'} (host)" for row in found.hosts]
     return "\n".join([*lines, *([f"base URL: {found.base_url}"] if found.base_url else [])])
 

@@ -70,7 +70,7 @@ def services_of(resolved: Mapping[str, Any]) -> tuple[Service, ...]:
         if about.get("provider"):
             continue
         deploy = about.get("deploy") or {}
-        condition = (deploy.get("restart_policy") or {}).get("condition")
+        condition = str((deploy.get("restart_policy") or {}).get("condition") or "no")
         replicas = about.get("scale", deploy.get("replicas", 1))
         found.append(
             Service(

@@ -132,7 +132,7 @@ def _strangers(repo: Repo, name: str, record: stampfile.Record | None) -> list[s
         labels = one.get("Labels") or (one.get("Config") or {}).get("Labels") or {}
         place = os.path.realpath(str(labels.get("com.docker.compose.project.working_dir", "")))
         if not any(place == tree or place.startswith(tree + os.sep) for tree in trees):
-            found.append(str((one.get("Names") or [one.get("Name", "")])[0]).lstrip("/"))
+            found.append(_name(one))
     return found
 
 
@@ -149,15 +149,16 @@ def _swept(
     killed = record is not None and record.state == stampfile.RAISING
     before = set(record.volumes_before) if record else set()
     anonymous = _anonymous(name)
-    had = _containers(name)
-    if had:
-        warnings += _compose_down(name, volumes=volumes)
-    gone: list[str] = [f"container {str((one.get('Names') or [one.get('Name', '')])[0]).lstrip('/')}" for one in had]
 
     def doomed() -> list[str]:
         names = [str(one["Name"]) for one in _listed("volume", name)]
         return [one for one in names if volumes or one in anonymous or (killed and one not in before)]
 
+    had = _containers(name)
+    gone = [f"container {_name(one)}" for one in had]
+    gone += [f"network {one['Name']}" for one in _listed("network", name)] + [f"volume {one}" for one in doomed()]
+    if had:
+        warnings += _compose_down(name, volumes=volumes)
     quiet = 0
     for _ in range(_ROUNDS):
         ids = [str(one["Id"]) for one in _containers(name)]
@@ -170,14 +171,12 @@ def _swept(
             time.sleep(_LATE_S)
             continue
         quiet = 0
-        gone += [f"network {one['Name']}" for one in _listed("network", name)] + [f"volume {one}" for one in vols]
-        problems = _remove(ids, nets, vols)
-        if problems:
+        if _remove(ids, nets, vols):
             time.sleep(_LATE_S)
     _drop(("volume", "rm", "-f"), sorted(anonymous))
     if images:
         _drop(("image", "rm"), _images(name))
-    left += [f"container {str((one.get('Names') or [one['Id'][:12]])[0]).lstrip('/')}" for one in _containers(name)]
+    left += [f"container {_name(one)}" for one in _containers(name)]
     left += [f"network {one['Name']}" for one in _listed("network", name)] + [f"volume {one}" for one in doomed()]
     kept = tuple(sorted(str(one["Name"]) for one in _listed("volume", name) if f"volume {one['Name']}" not in left))
     if not left and not kept:
@@ -246,6 +245,10 @@ def _anonymous(name: str) -> set[str]:
             if mount.get("Type") == "volume" and len(volume) == _ANONYMOUS and set(volume) <= set("0123456789abcdef"):
                 found.add(volume)
     return found
+
+
+def _name(one: dict[str, Any]) -> str:
+    return str((one.get("Names") or [one.get("Name") or str(one.get("Id"))[:12]])[0]).lstrip("/")
 
 
 def _images(name: str) -> list[str]:

@@ -152,6 +152,7 @@ class Context:
     fresh: bool
     warm: bool
     deadline: float
+    secrets: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

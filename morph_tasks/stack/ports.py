@@ -107,7 +107,8 @@ def _unused(repo: Repo, free: Callable[[int], bool]) -> int:
     bases = range(FIRST, LAST + 1, SIZE)
     # Each repository begins somewhere else, so that two that do not know each other seldom meet.
     start = int(hashlib.sha256(os.fsencode(repo.common_dir)).hexdigest()[:8], 16) % len(bases)
-    for base in [*bases[start:], *bases[:start]]:
+    order: list[int] = [*bases[start:], *bases[:start]]
+    for base in order:
         if base not in taken and all(free(port) for port in range(base, base + SIZE)):
             return base
     what = f"all blocks of {SIZE} ports between {FIRST} and {LAST + SIZE - 1} are taken"
@@ -136,7 +137,7 @@ def _held(repo: Repo) -> Iterator[None]:
 
 def _read(path: Path) -> dict[str, Block]:
     found = userstate.read(path, "blocks")
-    return {key: Block(entry["base"], key) for key, entry in found.items() if _sound(entry)}
+    return {key: Block(int(entry["base"]), key) for key, entry in found.items() if _sound(entry)}
 
 
 def _sound(entry: object) -> bool:

@@ -93,6 +93,11 @@ def _volumes(project: str) -> list[dict[str, Any]]:
     return []
 
 
+def volume_ages(project: str) -> dict[str, float | None]:
+    """Return when each volume of a project was made, in seconds of the epoch; None where the engine does not say."""
+    return {str(one.get("Name")): moment(str(one.get("CreatedAt") or "")) for one in _volumes(project)}
+
+
 def volume_names(project: str) -> list[str]:
     """Return the names of the volumes of a project; empty when nobody can tell."""
     return sorted(str(one.get("Name")) for one in _volumes(project))

@@ -107,7 +107,8 @@ def _base(values: dict[str, str], containers: Sequence[Container], hosts: Sequen
 
 
 def _well(host: dict[str, Any]) -> bool:
-    return bool(host.get("alive")) and host.get("health") is not False
+    health = host.get("health")
+    return bool(host.get("alive")) and not (isinstance(health, dict) and health.get("ok") is False)
 
 
 def _unrecorded(

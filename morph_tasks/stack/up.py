@@ -274,6 +274,7 @@ def _with_hosts(
         job.fresh,
         warm,
         time.monotonic() + job.timeout_s,
+        job.env.secrets,
     )
     common = {"services": _shown(containers), "base_url": base}
     hosts: tuple[dict[str, Any], ...] = ()
