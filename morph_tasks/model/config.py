@@ -101,7 +101,7 @@ class Project(_Open):
     testCommand: Command | None = Field(default=None, description="The one test command, when `tests` is absent.")
     testTimeoutMs: Milliseconds | None = Field(default=None, description="Default ceiling of test nodes.")
     ci: Flag | None = Field(default=None, description="False: the project has no continuous integration to ask.")
-    build: list[BuildNode] | None = Field(default=None, description="Build nodes; absent: inferred.")
+    build: list[BuildNode] | None = Field(default=None, description="Build nodes; absent: inferred, []: there is nothing to build.")
     tests: list[TestNode] | None = Field(default=None, description="Test nodes; absent: inferred, []: there are none.")
     pools: dict[str, Annotated[int, Field(strict=True, gt=0)]] | None = Field(
         default=None, description="How many nodes of a named pool may run at once."

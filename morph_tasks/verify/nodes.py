@@ -82,15 +82,18 @@ def resolve_nodes(root: Path, config: Config) -> tuple[Node, ...]:
 
     project = config.project
     with one_look():
-        builds = (
-            [_declared(root, "build", item, project) for item in project["build"]]
-            if project.get("build")
-            else build_nodes(root, config)
-        )
+        declared = project.get("build")
+        builds = build_nodes(root, config) if declared is None else _builds(root, declared, project)
         tests = _tests(root, config)
     nodes = [*_without_circles(_checked(root, builds)), *_checked(root, tests)]
     nodes += [*validator_nodes(root, config), e2e_node(root, config)]
     return tuple(_wired(node, nodes) for node in nodes)
+
+
+def _builds(root: Path, declared: list[dict[str, Any]], project: dict[str, Any]) -> list[Node]:
+    if not declared:
+        return [Node("build", "none", skip="the project declares that there is nothing to build")]
+    return [_declared(root, "build", item, project) for item in declared]
 
 
 def _tests(root: Path, config: Config) -> list[Node]:

@@ -20,6 +20,7 @@ _SINGLE_RESULTS = frozenset({
 _KINDS = {"test": "a test", "e2e": "a test of the running application", "eval": "an eval"}
 
 Belongs = Callable[[str, str | None], "str | None"]
+Locate = Callable[["Carrier", str], "Carrier"]
 
 
 @dataclass(frozen=True)
@@ -75,10 +76,11 @@ class Matrix:
 def prove(run: Run, outcomes: Sequence[Outcome]) -> Matrix:
     """Return what a finished run says of the scenarios of its feature."""
     from morph_tasks.verify.scenarios.belonging import belonging
+    from morph_tasks.verify.scenarios.locating import locator
     from morph_tasks.verify.scenarios.owed import owed
 
     plan = owed(run.repo.root, run.feature)
-    found = matrix(plan, outcomes, run.feature, belonging(run.repo, run.feature, plan))
+    found = matrix(plan, outcomes, run.feature, belonging(run.repo, run.feature, plan), locator(run.repo))
     covered = next((one.covers for one in plan.slices if one.id == run.request.slice), None)
     if covered is None:
         return found
@@ -105,10 +107,13 @@ def _said(one: ScenarioState) -> str:
     return f"{one.title} — {one.reason}"
 
 
-def matrix(plan: Owed, outcomes: Iterable[Outcome], feature: str, belongs: Belongs) -> Matrix:
+def matrix(
+    plan: Owed, outcomes: Iterable[Outcome], feature: str, belongs: Belongs, locate: Locate = lambda carrier, _: carrier
+) -> Matrix:
     """Return what this proof says of each scenario.
 
     `belongs(id, file)` says for a bare id why a test does not speak for this feature; None when it does.
+    `locate(carrier, id)` finds in the sources what a runner does not tell: the file and the line of a test.
     """
     if plan.problem is not None:
         return Matrix(
@@ -119,8 +124,11 @@ def matrix(plan: Owed, outcomes: Iterable[Outcome], feature: str, belongs: Belon
     found: dict[str, list[tuple[Carrier, Outcome]]] = {name: [] for name in known}
     warnings: list[str] = []
     for name, carrier, outcome in _carried(outcomes, feature):
-        why = belongs(name, carrier.file) if ":" not in name else None
         bare = name.rpartition(":")[2]
+        why = belongs(name, carrier.file) if ":" not in name else None
+        if bare not in known or (why is not None and carrier.file is None):
+            carrier = locate(carrier, name)
+            why = belongs(name, carrier.file) if ":" not in name else None
         if why is not None:
             if bare in known:
                 warnings.append(f"{_place(carrier)} carries {bare}: {why}; write `{feature}:{bare}` if it is meant")

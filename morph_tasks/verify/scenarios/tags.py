@@ -6,7 +6,7 @@ import re
 
 _BRACKET = re.compile(r"\[((?:[\w.-]+:)?C\d+(?:[,_ ]+(?:[\w.-]+:)?C\d+)*)\]")
 _OWNED = re.compile(r"(?<![\w.:/-])([a-z0-9][\w.-]*):(C\d+)(?![\w:.-])")
-_IDENTIFIER = re.compile(r"(?:(?<![A-Za-z0-9])[Ss]|(?<=[a-z0-9])S)cenario_?[Cc](\d+)(?![A-Za-z0-9])")
+_IDENTIFIER = re.compile(r"(?:(?<![A-Za-z0-9])[Ss]|(?<=[a-z0-9])S)cenario_?[Cc](\d+)(?![a-z0-9])")
 _PART = re.compile(r"((?:[\w.-]+:)?)C(\d+)")
 # What any of them begins with, for a quick look at a long log.
 ANCHORS = (b"[C", b":C", b"cenario_c", b"cenario_C", b"cenarioC", b"cenarioc")
