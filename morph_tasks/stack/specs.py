@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -18,7 +19,7 @@ from morph_tasks.stack.specs_find import NoSpecs as NoSpecs
 from morph_tasks.stack.specs_find import Specs as Specs
 from morph_tasks.stack.specs_find import Unexecuted as Unexecuted
 from morph_tasks.stack.specs_find import find_specs as find_specs
-from morph_tasks.stack.specs_report import Report, read_report
+from morph_tasks.stack.specs_report import Attached, Report, read_report
 from morph_tasks.verify.runners.model import TestResult
 
 if TYPE_CHECKING:
@@ -194,10 +195,22 @@ def _reports(place: _Place) -> list[Path]:
     return added or ([place.json] if place.json.exists() else [])
 
 
+def _written(one: Attached, place: _Place) -> Path:
+    """Write a picture that the report itself holds into a folder of its own, so that it is kept like any file."""
+    import binascii
+
+    place.output.mkdir(mode=0o700, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="inline-", dir=place.output))
+    path = folder / re.sub(r"[^\w.-]", "-", one.name)[-60:]
+    with suppress(OSError, ValueError):  # not written is not found, and said to be
+        path.write_bytes(binascii.a2b_base64(one.body))
+    return path
+
+
 def _kept(root: Path, result: SpecsResult, report: Report | None, place: _Place, log: Path) -> Kept:
     """Keep what failures left; of a run without a report whatever there is, when it was red."""
     if report is not None:
-        wanted = [Wanted(one.path, one.test) for one in report.attached]
+        wanted = [Wanted(one.path or _written(one, place), one.test) for one in report.attached]
     elif result.status == "fail":
         wanted = whatever_is_in(place.output)
     else:

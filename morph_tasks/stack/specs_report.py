@@ -26,11 +26,12 @@ Status = Literal["passed", "failed", "skipped", "flaky"]
 
 @dataclass(frozen=True)
 class Attached:
-    """A file that a test left: `test` names it, `path` is where it lies, absolute."""
+    """What a test left: a file at `path` (absolute), or a picture or film in `body` (base64); `name` as a file name."""
 
     test: str
     name: str
-    path: Path
+    path: Path | None = None
+    body: str = ""
 
 
 @dataclass(frozen=True)
@@ -229,12 +230,21 @@ def _add_failure(total: _Sum, one: Mapping[str, Any], failed: Failed, *, red: bo
         total.said.append(_whole(result.get("error") or {}))
         if red and message and not failed.message:
             failed = Failed(failed.name, failed.file, failed.line, message)
-        for attached in result.get("attachments") or ():
-            path = attached.get("path")
-            if isinstance(path, str) and os.path.isabs(path):
-                total.attached.append(Attached(failed.name, str(attached.get("name") or ""), Path(path)))
+        total.attached += [
+            left for one_left in result.get("attachments") or () if (left := _left(failed.name, one_left))
+        ]
     if red:
         total.failed.append(failed)
+
+
+def _left(test: str, one: Mapping[str, Any]) -> Attached | None:
+    """Return an attachment that can be kept; text that a test hands over is in the log already."""
+    path, body, kind = one.get("path"), one.get("body"), str(one.get("contentType") or "")
+    if isinstance(path, str) and os.path.isabs(path):
+        return Attached(test, os.path.basename(path), Path(path))
+    if isinstance(body, str) and body and kind.startswith(("image/", "video/")):
+        return Attached(test, f"{one.get('name') or 'attached'}.{kind.partition('/')[2]}", body=body)
+    return None
 
 
 def _whole(error: Any) -> str:

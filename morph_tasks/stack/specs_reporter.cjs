@@ -72,7 +72,9 @@ class Report {
         status: result.status,
         annotations: result.annotations,
         error: result.error && { message: result.error.message || result.error.value },
-        attachments: result.attachments.map(({ name, contentType, path }) => ({ name, contentType, path })),
+        attachments: result.attachments.map(({ name, contentType, path, body }) => (
+          { name, contentType, path, body: body && body.toString('base64') }
+        )),
       })),
     };
   }

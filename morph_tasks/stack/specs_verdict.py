@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _MOST_FAILURES = 10
 _HERE = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104  (names to compare with)
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-_REFUSED = re.compile(r"(?:ERR_CONNECTION_REFUSED|ECONNREFUSED|NS_ERROR_CONNECTION_REFUSED)\D{0,40}?(\S*:\d+\S*)?")
+_REFUSED = re.compile(r"(?:ERR_CONNECTION_REFUSED|ECONNREFUSED|NS_ERROR_CONNECTION_REFUSED)[^\n\d:]{0,20}?(\S*:\d+\S*)")
 _ENDINGS = {126: "command-not-executable", 127: "command-not-found"}
 _UNREAD = "the number of specs could not be read: it is unknown, not zero"
 
