@@ -10,6 +10,7 @@ from morph_tasks.cli.common import EPILOG_CODES, feature_argument, json_option, 
 from morph_tasks.errors import Refusal
 
 if TYPE_CHECKING:
+    from morph_tasks.model.load import Config
     from morph_tasks.repo.git import Repo
     from morph_tasks.stack.down import DownResult
     from morph_tasks.stack.model import Hooks, StackResult
@@ -59,6 +60,8 @@ def up(feature: str, fresh: bool, timeout: float, as_json: bool) -> int:
     for warning in result.warnings:
         warn(f"warning: {warning}")
     say(_failure(result) if result.status != "pass" else result.as_json(), _up_text(result), as_json)
+    if result.status == "pass" and not result.warnings and hooks.hosts is None and hooks.seed is None:
+        _note(repo, config, feature, result)
     return {"pass": 0, "busy": 3}.get(result.status, 1)
 
 
@@ -112,6 +115,30 @@ def down(feature: str, volumes: bool, as_json: bool) -> int:
     payload = result.as_json() if result.ok else _left(result, feature)
     say(payload, _down_text(result), as_json)
     return 0 if result.ok else 3 if result.busy else 1
+
+
+def _note(repo: Repo, config: Config, feature: str, result: StackResult) -> None:
+    """Keep what the next `status` and `up` answer while nothing changes."""
+    from dataclasses import replace
+
+    from morph_tasks.stack.model import NOT_CHANGED
+    from morph_tasks.stack.remember import remember
+    from morph_tasks.stack.status import status as look
+
+    found = look(repo, config, feature)
+    again = replace(result, reused_because=NOT_CHANGED)
+    if found.ok and not found.warnings and found.reason == NOT_CHANGED:
+        up = {"json": dumped(again.as_json()), "text": _up_text(again)}
+        remember(
+            repo, config, feature, {"up": up, "status": {"json": dumped(found.as_json()), "text": _status_text(found)}}
+        )
+
+
+def dumped(payload: Any) -> str:
+    """Return a document as `say` prints it."""
+    import json
+
+    return json.dumps(payload, indent=2, ensure_ascii=False)
 
 
 def _owned(feature: str, command: str) -> Repo:

@@ -5,14 +5,17 @@ Where the engine is not behind a socket of this machine (another host, TLS, ssh)
 
 from __future__ import annotations
 
+# `socket` and `urllib` cost more to import than the engine takes to answer.
+import _socket
 import errno
 import json
 import os
-import socket
-from typing import Any
-from urllib.parse import quote
 
 from morph_tasks.errors import Refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _ANSWER_S = 20.0
 _CHUNK = 1 << 16
@@ -64,12 +67,12 @@ def containers(project: str | None = None) -> list[dict[str, Any]]:
 
 def inspect(container: str) -> dict[str, Any] | None:
     """Return all the engine knows of a container; None when it is gone."""
-    return _unless_gone(f"/containers/{quote(container, safe='')}/json")
+    return _unless_gone(f"/containers/{_quoted(container)}/json")
 
 
 def image_id(name: str) -> str | None:
     """Return the digest of an image; None when it is not here."""
-    found = _unless_gone(f"/images/{quote(name, safe='/:@')}/json")
+    found = _unless_gone(f"/images/{_quoted(name, '/:@')}/json")
     return str(found["Id"]) if found else None
 
 
@@ -111,19 +114,35 @@ def _unless_gone(path: str) -> dict[str, Any] | None:
 def _by_project(project: str | None) -> str:
     if project is None:
         return ""
-    return "&filters=" + quote(json.dumps({"label": [f"{PROJECT_LABEL}={project}"]}))
+    return "&filters=" + _quoted(json.dumps({"label": [f"{PROJECT_LABEL}={project}"]}))
+
+
+def _quoted(text: str) -> str:
+    """Return a text as a part of an address; what the names of images hold is left as it is."""
+
+    def coded(sign: str) -> str:
+        if sign.isascii() and (sign.isalnum() or sign in "-._~/:@"):
+            return sign
+        return "".join(f"%{byte:02X}" for byte in sign.encode())
+
+    return "".join(map(coded, text))
 
 
 def _exchange(where: str, path: str, timeout_s: float) -> tuple[bytes, bytes]:
     # HTTP/1.0: the engine answers in one piece and closes, so nothing has to be put together.
     request = f"GET {path} HTTP/1.0\r\nHost: docker\r\nAccept: application/json\r\n\r\n"
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
+    link = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    try:
         link.settimeout(timeout_s)
         link.connect(where)
-        link.sendall(request.encode("ascii"))
+        rest = request.encode("ascii")
+        while rest:
+            rest = rest[link.send(rest) :]
         pieces = []
         while piece := link.recv(_CHUNK):
             pieces.append(piece)
+    finally:
+        link.close()
     head, _, body = b"".join(pieces).partition(b"\r\n\r\n")
     return head, body
 
