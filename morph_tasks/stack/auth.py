@@ -15,6 +15,7 @@ from morph_tasks.errors import Refusal
 from morph_tasks.repo.files import locked, read_file, read_json, write_json
 from morph_tasks.stack import hosts_log
 from morph_tasks.stack.hosts_plan import CONFIG_PATH, process_env
+from morph_tasks.stack.hosts_state import live_dir_of
 
 if TYPE_CHECKING:
     from morph_tasks.model.e2e_hosts import AuthSettings
@@ -126,6 +127,7 @@ def seed(
         raise Refusal("bad-project-name", f"{name!r} cannot name a compose project", exit_code=2)
     run = _Seed(repo, settings, env, name, stack, secrets)
     with locked(run.lock, wait_s=timeout_s + 30, what=f"the auth seed of {name}"):
+        run.end_abandoned()
         why = run.why(needed, volumes_since)
         if not why:
             return SeedResult("pass", "seeded before, for this very stack")
@@ -172,10 +174,17 @@ class _Seed:
         self._secrets = hosts_log.secrets_of(self._env, secrets)
         self._record = _record_of(repo, project)
         self._log = repo.store / f"e2e-seed-{project}.log"
+        self._live_dir = live_dir_of(repo.store)
         self._run_id = f"e2e-seed-{project}"
         self.lock = repo.store / f"e2e-seed-{project}.lock"
         path = settings.storageStatePath
         self._storage = repo.root / path if path else None
+
+    def end_abandoned(self) -> None:
+        """End the seed of a run that was killed."""
+        from morph_tasks.machine.live import reap
+
+        reap(self._live_dir)
 
     def why(self, needed: bool, volumes_since: float | None) -> str:
         """Tell why the seed has to run now, or nothing."""
@@ -244,7 +253,7 @@ class _Seed:
                 log=self._log,
                 timeout_s=timeout_s,
                 run_id=f"{self._run_id}-{os.getpid()}",
-                live_dir=self._repo.tree_state / "live",
+                live_dir=self._live_dir,
             )
         except Refusal as error:
             return error.what

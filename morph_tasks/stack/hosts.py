@@ -111,7 +111,7 @@ def bring_up_hosts(
     began = time.monotonic()
     with _held(place, min(wait_s, deadline_s or wait_s)):
         left_s = None if deadline_s is None else deadline_s - (time.monotonic() - began)
-        return _Run(repo, place, planned, code_stamp, secrets, left_s).go(fresh)
+        return _Run(place, planned, code_stamp, secrets, left_s).go(fresh)
 
 
 def status_of(repo: Repo, project: str, *, names: Sequence[str] = ()) -> tuple[HostStatus, ...]:
@@ -147,7 +147,6 @@ class _Run:
 
     def __init__(
         self,
-        repo: Repo,
         place: Place,
         planned: Sequence[Planned],
         code_stamp: str,
@@ -155,7 +154,6 @@ class _Run:
         left_s: float | None,
     ) -> None:
         self._place, self._planned, self._stamp = place, planned, code_stamp
-        self._live_dir = repo.tree_state / "live"
         self._secret_values = secrets
         self._deadline = None if left_s is None else time.monotonic() + left_s
         self._state = State()
@@ -209,7 +207,7 @@ class _Run:
         if self._deadline is not None:
             limits.append(self._deadline - time.monotonic())
         secrets = hosts_log.secrets_of(one.env, self._secret_values)
-        bringing = Bringing(self._place, self._live_dir, secrets, self._log, self._record)
+        bringing = Bringing(self._place, secrets, self._log, self._record)
         self._started.append(one.name)
         try:
             if min(limits) <= 0:
@@ -316,5 +314,8 @@ def _status(one: Service, alive: bool | None, answer: health.Health | None) -> H
 
 @contextmanager
 def _held(place: Place, wait_s: float) -> Iterator[None]:
+    from morph_tasks.machine.live import reap
+
     with locked(place.lock, wait_s=max(wait_s, 0), what=f"the host services of {place.project}"):
+        reap(place.live)  # the build of a run that was killed
         yield

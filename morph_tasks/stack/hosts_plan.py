@@ -116,9 +116,14 @@ def _planned(repo: Repo, service: HostService, env: Mapping[str, str], around: M
 
 
 def _folder(repo: Repo, service: HostService) -> Path:
-    folder = confined(repo.root, service.cwd)
-    if not folder.is_dir():
-        what = f"the folder {service.cwd!r} (`cwd`) of the host service `{service.name}` is not there"
+    try:
+        folder = confined(repo.root, service.cwd)
+    except Refusal:
+        folder, why = repo.root, "leads outside the tree"
+    else:
+        why = "" if folder.is_dir() else "is not there"
+    if why:
+        what = f"the folder {service.cwd!r} (`cwd`) of the host service `{service.name}` {why}"
         fix = f"create it, or correct `cwd` of `{service.name}` in {CONFIG_PATH}"
         raise Refusal("host-service-cwd", what, fix=fix, service=service.name, cwd=service.cwd)
     return folder

@@ -33,10 +33,9 @@ _PROXIES = ("docker-proxy", "com.docker.backend", "rootlessport", "slirp4netns")
 
 @dataclass(frozen=True)
 class Bringing:
-    """What all services of one bring-up share; `live_dir` is where running builds are recorded."""
+    """What all services of one bring-up share."""
 
     place: Place
-    live_dir: Path
     secrets: Mapping[str, str] = field(repr=False)
     log_of: Callable[[str], Path]
     record: Callable[[str, Identity | None], None]
@@ -110,7 +109,7 @@ def _build(one: Planned, bringing: Bringing, log: Path, deadline: float, limit_s
         log=log,
         timeout_s=deadline - time.monotonic(),
         run_id=f"e2e-host-build-{os.getpid()}",
-        live_dir=bringing.live_dir,
+        live_dir=bringing.place.live,
     )
     hosts_log.redact_file(log, bringing.secrets)
     if ended.timed_out:

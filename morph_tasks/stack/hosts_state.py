@@ -33,6 +33,11 @@ class Place:
         return self.folder / f"e2e-host-{self.project}.json"
 
     @property
+    def live(self) -> Path:
+        """Where running builds and seeds are recorded: for all trees, since any may have to end them."""
+        return live_dir_of(self.folder)
+
+    @property
     def lock(self) -> Path:
         return self.folder / f"e2e-host-{self.project}.lock"
 
@@ -66,6 +71,11 @@ class State:
 
     def without(self, *names: str) -> State:
         return replace(self, services={name: one for name, one in self.services.items() if name not in names})
+
+
+def live_dir_of(store: Path) -> Path:
+    """Return where the running commands of stacks are recorded."""
+    return store / "e2e-live"
 
 
 def place_of(repo: Repo, project: str) -> Place:
