@@ -72,7 +72,7 @@ def inspect(container: str) -> dict[str, Any] | None:
 
 def image_id(name: str) -> str | None:
     """Return the digest of an image; None when it is not here."""
-    found = _unless_gone(f"/images/{_quoted(name, '/:@')}/json")
+    found = _unless_gone(f"/images/{_quoted(name)}/json")
     return str(found["Id"]) if found else None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ from morph_tasks.stack import engine
 from morph_tasks.stack.model import Container, Port
 
 _LABEL = "com.docker.compose."
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(\.\d+)?\s*(Z|[+-]\d\d:?\d\d)?(?: \w+)?")
 
 
 def sample(project: str) -> tuple[Container, ...]:
@@ -155,15 +157,13 @@ def _number(said: Any, other: int = 1) -> int:
 
 def moment(said: str) -> float | None:
     """Return seconds of the epoch; the engine writes nanoseconds, and the year 1 for never."""
-    if not said or said.startswith("0001-"):
+    found = _MOMENT.fullmatch(said.strip())
+    if not found or said.startswith("0001-"):
         return None
     from datetime import datetime
 
-    whole, _, rest = said.partition(".")
-    fraction = "".join(sign for sign in rest if sign.isdigit() or sign in "+-").split("+")[0].split("-")[0]
-    zone = rest[len(fraction) :] if rest else ("Z" if whole.endswith("Z") else "")
     try:
-        base = datetime.fromisoformat(whole.rstrip("Z") + (zone.replace("Z", "+00:00") or "+00:00"))
-    except ValueError:
+        whole = datetime.fromisoformat(found[1] + (found[3] or "Z").replace("Z", "+00:00")).timestamp()
+    except (ValueError, OverflowError):
         return None
-    return base.timestamp() + (int(fraction) / 10 ** len(fraction) if fraction else 0)
+    return whole + float(found[2] or 0)
