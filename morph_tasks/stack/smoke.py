@@ -6,15 +6,19 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from morph_tasks.stack.speaks import Answer, ask
+
+if TYPE_CHECKING:
+    from morph_tasks.stack.model import Container
 
 _PAUSE_S = 0.25
 _ATTEMPT_S = 3.0
 # How often a port that hangs up or says nothing is asked before it is called no HTTP.
 _DOUBTS = 2
 _RED = 500
+_EVERYWHERE = frozenset({"", "0.0.0.0", "::", "[::]", "*"})  # noqa: S104  (names to compare with)
 _HTTP_NAMES = ("PORT", "API_PORT", "PLAYWRIGHT_BASE_URL")
 
 
@@ -68,6 +72,18 @@ def known_http(env: Mapping[str, str]) -> frozenset[int]:
     except ValueError:
         base = None
     return frozenset([*found, *([base] if base else [])])
+
+
+def published(containers: Sequence[Container], env: Mapping[str, str]) -> list[Published]:
+    """Return the TCP ports that containers publish on this machine, each once; UDP is nothing that can be asked."""
+    must = known_http(env)
+    found: dict[int, Published] = {}
+    for one in containers:
+        for port in one.ports:
+            if port.protocol == "tcp" and port.published:
+                host = port.host if port.host not in _EVERYWHERE else "127.0.0.1"
+                found.setdefault(port.published, Published(one.service, port.published, host, port.published in must))
+    return list(found.values())
 
 
 def smoke(services: Sequence[Published], *, deadline_s: float) -> SmokeResult:

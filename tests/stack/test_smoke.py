@@ -14,7 +14,7 @@ import pytest
 
 from morph_tasks.stack import smoke as module
 from morph_tasks.stack import speaks
-from morph_tasks.stack.smoke import Published, known_http, smoke
+from morph_tasks.stack.smoke import Published, known_http, published, smoke
 
 Talk = Callable[[socket.socket], None]
 Serve = Callable[..., int]
@@ -221,3 +221,14 @@ def test_without_http_the_smoke_says_how_little_it_proves(serve: Serve) -> None:
 )
 def test_the_ports_that_have_to_speak_http(env: dict[str, str], ports: set[int]) -> None:
     assert known_http(env) == ports
+
+
+def test_published_ports_of_containers_are_asked_once_and_on_this_machine() -> None:
+    from morph_tasks.stack.model import Container, Port
+
+    web = Container("web", "x-web-1", "running", ports=(Port(4010, 80, host="0.0.0.0"), Port(4010, 80, host="::")))
+    db = Container("db", "x-db-1", "running", ports=(Port(4012, 5432, host="127.0.0.2"), Port(4013, 53, "udp")))
+    assert published([web, db], {"PORT": "4010"}) == [
+        Published("web", 4010, "127.0.0.1", http=True),
+        Published("db", 4012, "127.0.0.2", http=False),
+    ]
