@@ -24,8 +24,10 @@ class Report {
     this.config = config;
   }
 
-  onBegin(suite) {
-    this.suite = suite;
+  onBegin(first, second) {
+    // Up to version 1.34 the configuration comes with the suite.
+    if (second) this.config = first;
+    this.suite = second || first;
     // A run that never comes to its end leaves a file that does not parse.
     this.write('');
   }
