@@ -26,6 +26,7 @@ def configuration() -> str:
         ("An entry of `project.build[]`", schema["$defs"]["BuildNode"]),
         ("An entry of `project.tests[]`", schema["$defs"]["TestNode"]),
         ("The block `evals` of a test node", schema["$defs"]["EvalSettings"]),
+        ("`e2e`", schema["$defs"]["E2e"]),
     ]
     return "\n\n".join(f"### {title}\n\n{_table(part)}" for title, part in parts)
 

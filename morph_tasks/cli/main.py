@@ -20,6 +20,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "explain": ("morph_tasks.cli.verify:explain", "Say for each node whether it would run, and why."),
     "why-failed": ("morph_tasks.cli.verify:why_failed", "Show what failed in the last proof, and where."),
     "trace": ("morph_tasks.cli.trace:trace", "Show which tests carry which scenario."),
+    "e2e": ("morph_tasks.cli.e2e:e2e", "Run the application of a feature: up, status, down."),
+    "env": ("morph_tasks.cli.env:env", "Print the ports and variables of a feature for a shell."),
     "gate-check": ("morph_tasks.cli.gates:gate_check", "Decide from facts whether a gate pauses."),
     "gate-decision": ("morph_tasks.cli.gates:gate_decision", "Record a decision on a gate by hand."),
     "approve": ("morph_tasks.cli.gates:approve", "Approve a gate."),

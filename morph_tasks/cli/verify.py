@@ -61,6 +61,7 @@ def _request(values: dict[str, Any]) -> Request:
         slice=values.get("slice_id"),
         full=values.get("full", False),
         refresh_cache=values.get("refresh_cache", False),
+        fresh_e2e=values.get("fresh_e2e", False),
         linux=values.get("linux", False),
         linux_image=values.get("linux_image"),
     )
@@ -84,6 +85,11 @@ def _request(values: dict[str, Any]) -> Request:
 )
 @click.option(
     "--refresh-cache", is_flag=True, help="Let the evals nodes ask their providers again and record the answers."
+)
+@click.option(
+    "--fresh-e2e",
+    is_flag=True,
+    help="Bring the application up from nothing: the old stack goes WITH ITS VOLUMES, and is built and seeded again.",
 )
 @click.option("--linux", is_flag=True, help="Run the suites in Linux containers that hold a copy of the tree.")
 @click.option("--linux-image", metavar="IMAGE", help="The image of every suite under --linux.")

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from morph_tasks.model.e2e import E2e
 from morph_tasks.model.evals import EvalSettings
 
 Text = Annotated[str, StringConstraints(strict=True)]
@@ -101,7 +102,9 @@ class Project(_Open):
     testCommand: Command | None = Field(default=None, description="The one test command, when `tests` is absent.")
     testTimeoutMs: Milliseconds | None = Field(default=None, description="Default ceiling of test nodes.")
     ci: Flag | None = Field(default=None, description="False: the project has no continuous integration to ask.")
-    build: list[BuildNode] | None = Field(default=None, description="Build nodes; absent: inferred, []: there is nothing to build.")
+    build: list[BuildNode] | None = Field(
+        default=None, description="Build nodes; absent: inferred, []: there is nothing to build."
+    )
     tests: list[TestNode] | None = Field(default=None, description="Test nodes; absent: inferred, []: there are none.")
     pools: dict[str, Annotated[int, Field(strict=True, gt=0)]] | None = Field(
         default=None, description="How many nodes of a named pool may run at once."
@@ -117,3 +120,4 @@ class Config(_Open):
     language: Literal["en", "pt", "pt-BR"] | None = Field(default=None, description="Language of the templates.")
     trust: Literal["auto", "manual"] | None = Field(default=None, description="Who may approve gates by default.")
     project: Project = Field(default=Project(), description="What is built and tested.")
+    e2e: E2e | None = Field(default=None, description="How the application is run.")

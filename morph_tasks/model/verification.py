@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
@@ -71,6 +71,7 @@ class RunShown(_Exact):
     selection: SelectionShown | None = Field(description="Null in a whole run.")
     cache: Cache | None = None
     environment: Environment | None = None
+    artifacts: list[str] | None = Field(default=None, description="Traces, pictures and videos of failures.")
     key: str | None
     reused: Reused | None
     afterFailures: Count
@@ -107,11 +108,23 @@ class Tests(Family):
     environment: Environment | None = None
 
 
+class Stack(_Exact):
+    """The application as this verify found it, or brought it up."""
+
+    up: bool
+    project: str | None
+    baseUrl: str | None
+    reusedBecause: str | None = Field(description="Why nothing had to be started; null when something was.")
+    services: list[dict[str, Any]]
+    hostServices: list[dict[str, Any]]
+
+
 class E2e(Family):
     """The running application."""
 
     count: Count | None
     reason: str | None
+    stack: Stack | None = Field(description="What was brought up; null when nothing was tried.")
 
 
 class Families(_Exact):

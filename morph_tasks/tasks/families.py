@@ -22,6 +22,9 @@ FAMILIES = {
     "tests": "one test node: doit tests:<feature>:<id>",
     "validators": "one validator: doit validators:<feature>:<id>",
     "e2e": "the running application: doit e2e:<feature>",
+    "e2e-up": "bring the application of a feature up: doit e2e-up:<feature>",
+    "e2e-status": "say whether it is up, healthy and current: doit e2e-status:<feature>",
+    "e2e-down": "take the application of a feature down: doit e2e-down:<feature>",
     "explain": "say which nodes would run, and why: doit explain:<feature>",
     "plan-check": "check a plan, write its checks.json: doit plan-check:<feature>",
     "gate-check": "decide whether a gate pauses: doit gate-check:<feature>:<gate>",
@@ -64,6 +67,8 @@ def _of_feature(feature: str) -> Iterator[Any]:
         yield _from_dict({**task, "name": name}, None if family.startswith("_") else family)
     where = (root, feature, run.request.as_dict(), run.run_id)
     yield _sub("explain", task_name("explain", feature), services.show_explanation, where, [])
+    for verb in ("up", "status", "down"):
+        yield _sub(f"e2e-{verb}", task_name(f"e2e-{verb}", feature), services.application, (feature, verb), [])
     for slice_id in _slices(root, feature):
         name = task_name("verify-slice", feature, slice_id)
         yield _sub("verify-slice", name, services.verify_slice, (root, feature, slice_id, _variables()), [])
@@ -145,7 +150,8 @@ def _plain(name: str, action: Any, args: tuple[Any, ...], doc: str) -> Any:
 
 def _sub(family: str, name: str, action: Any, args: tuple[Any, ...], files: list[str]) -> Any:
     task = {"name": name, "actions": [(action, list(args))], "uptodate": [False], "verbosity": 2, "file_dep": files}
-    return _from_dict(task, family)
+    # What a command prints goes to the real streams.
+    return _from_dict({**task, "io": {"capture": False}}, family)
 
 
 def _from_dict(task: dict[str, Any], family: str | None) -> Any:

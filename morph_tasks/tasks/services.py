@@ -64,6 +64,15 @@ def verify_slice(root: str, feature: str, slice_id: str, variables: dict[str, st
     return True if result.exit_code == 0 else failed(f"slice {slice_id} of {feature} is red")
 
 
+@guarded
+def application(feature: str, verb: str) -> Any:
+    """Bring the application of a feature up, look at it, or take it down, as the command does."""
+    from morph_tasks.cli.e2e import e2e
+
+    code = e2e.main(args=[verb, feature], prog_name="e2e", standalone_mode=False)
+    return True if code == 0 else failed(f"e2e {verb} of {feature} ended with exit code {code}")
+
+
 def agents_file(root: Path) -> Path:
     """Return the agents.json that a plan is checked against."""
     from morph_tasks.framework_files import framework_path

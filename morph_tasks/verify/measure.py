@@ -136,11 +136,14 @@ def _measure_now(run: Run, node: Node, facts: Facts) -> Record:
     checked = _validated(run, node) if node.validator else None
     if checked and checked["status"] == "skip":
         kept = run.view(node) or {}
-        if [kept.get(name) for name in _SKIP] == [facts.key, *(checked[name] for name in _SKIP[1:])]:
+        if _same_skip(kept, facts.key, checked):
             return kept  # decided once more, and the same again: nothing to write
     name = run.store.new_name(node.ref, facts.key)
     recorded = snapshots.keep(run.repo.store, facts.tree)
     result = checked or _tried(run, node, Path(f"{name}.log"), started)
+    if result["status"] == "skip" and _same_skip(run.view(node) or {}, facts.key, result):
+        Path(f"{name}.log").unlink(missing_ok=True)
+        return run.view(node) or {}
     if node.inputs is not None and run.observer.reads_nothing(facts):
         said = "its `inputs` match no file: no edit will ever make it run again"
         result = {**result, "warnings": [*result["warnings"], said]}
@@ -182,6 +185,10 @@ def _measure_now(run: Run, node: Node, facts: Facts) -> Record:
     return record
 
 
+def _same_skip(kept: Record, key: str, found: dict[str, Any]) -> bool:
+    return [kept.get(name) for name in _SKIP] == [key, *(found[name] for name in _SKIP[1:])]
+
+
 def _moved(run: Run, node: Node, name: Path, key: str) -> Path:
     """Return the name of a measurement under another key, its log brought along."""
     new = run.store.new_name(node.ref, key)
@@ -207,6 +214,10 @@ def _attempts(run: Run, node: Node, log: Path, started: int) -> dict[str, Any]:
     ceiling = (
         run.request.timeout_ms if run.request.timeout_ms and node.family in ("build", "tests") else node.timeout_ms
     )
+    if node.family == "e2e":
+        from morph_tasks.verify.e2e import measure_application
+
+        return measure_application(run, log)
     if node.evals:
         from morph_tasks.verify.evals.attempts import attempts
 
@@ -214,10 +225,18 @@ def _attempts(run: Run, node: Node, log: Path, started: int) -> dict[str, Any]:
     unbuilt = None if node.image else _prebuild(run, node, log, ceiling)
     if unbuilt:
         return unbuilt
+    env: dict[str, str] = {}
+    if node.e2e:
+        from morph_tasks.verify.e2e import environment_for
+
+        found = environment_for(run)
+        if isinstance(found, str):
+            return _skip(found)
+        env = found
     tries = []
     for attempt in range(node.retries + 1):
         place = log if attempt == 0 else log.with_suffix(f".{attempt}.log")
-        ended = _launched(run, node, place, ceiling)
+        ended = _launched(run, node, place, ceiling, env)
         result = read_result(run.repo.root, node, place, ended, ceiling, links(node.command), started)
         if node.image:
             from morph_tasks.verify.linux.reading import of_container
@@ -235,9 +254,17 @@ def _attempts(run: Run, node: Node, log: Path, started: int) -> dict[str, Any]:
     return {**result, "attempts": tries}
 
 
-def _launched(run: Run, node: Node, log: Path, ceiling: int) -> Ended:
+def _skip(why: str) -> dict[str, Any]:
+    """Return the fields of a record for a suite that could not be run: no failure of it, and no silence either."""
+    return {
+        "status": "skip", "reason": None, "message": why, "warnings": [f"not run: {why}"], "detail": [],
+        "exitCode": None, "count": None, "counts": None, "attempts": ["skip"],
+    }  # fmt: skip
+
+
+def _launched(run: Run, node: Node, log: Path, ceiling: int, env: dict[str, str]) -> Ended:
     if node.image is None:
-        return launch(run.repo, node, log, feature=run.feature, run_id=run.run_id, timeout_ms=ceiling)
+        return launch(run.repo, node, log, feature=run.feature, run_id=run.run_id, timeout_ms=ceiling, env=env)
     from morph_tasks.verify.linux.run import launch_in_container
 
     return launch_in_container(

@@ -158,7 +158,7 @@ def _declared_test(root: Path, node: Node, item: dict[str, Any], project: dict[s
 
         return declared_node(root, node, item)
     if item.get("e2e"):
-        node = replace(node, e2e=True, skip="it needs the running application, which this version cannot start")
+        node = replace(node, e2e=True)
     if item.get("build") and runner != "dotnet":
         return replace(node, invalid=f"`build` is for runner dotnet, this node's runner is {runner}")
     prebuild = plan(node.command, item.get("build") or (), runner)
@@ -250,7 +250,7 @@ def _wired(node: Node, nodes: list[Node]) -> Node:
     """Replace `*` with the builds there are, and refuse names that are not builds."""
     builds = [other.ref for other in nodes if other.family == "build" and other.runs]
     if node.needs == ("*",):
-        return replace(node, needs=tuple(builds) if node.family == "tests" else ())
+        node = replace(node, needs=tuple(builds) if node.family == "tests" else ())
     missing = [name for name in node.needs if name not in builds or name == node.ref]
     if missing and node.runs:
         return replace(
@@ -259,4 +259,5 @@ def _wired(node: Node, nodes: list[Node]) -> Node:
             invalid=f"`needs` names {missing[0]}, which is not another build",
             reason="invalid-test-node",
         )
-    return node
+    # Against what the e2e node has brought up, and after its specs.
+    return replace(node, needs=(*node.needs, "e2e")) if node.e2e and node.runs else node

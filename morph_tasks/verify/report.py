@@ -51,7 +51,8 @@ def payload(run: Run, verdict: Verdict, found: Matrix, stamp: dict[str, Any], sa
     if run.slice_files:
         families["tests"]["scope"] = {"scope": stamp["scope"], **_about(run.slice_files)}
     e2e = families["e2e"]
-    e2e["count"], e2e["reason"] = None, stamp["e2eReason"]
+    record = next((o.record or {} for o in verdict.outcomes if o.node.family == "e2e" and not o.reused), {})
+    e2e |= {"count": record.get("count"), "reason": stamp["e2eReason"], "stack": record.get("stack")}
     return {
         "ok": verdict.status == "pass",
         "feature": run.feature,
@@ -110,6 +111,7 @@ def _entry(outcome: Outcome) -> dict[str, Any]:
         "selection": node.selection.as_json() if node.selection else None,
         **({"cache": record.get("cache")} if node.evals else {}),
         **({"environment": record.get("environment")} if node.image else {}),
+        **({"artifacts": record["artifacts"]} if record.get("artifacts") else {}),
         "key": record.get("key"),
         "reused": reused if outcome.reused and record.get("key") else None,
         "afterFailures": record.get("afterFailures") or 0,

@@ -32,6 +32,7 @@ class Request:
     refresh_cache: bool = False
     linux: bool = False
     linux_image: str | None = None
+    fresh_e2e: bool = False
 
     def not_persisted(self) -> str | None:
         """Return why the run of this request is no whole proof; None when it is one."""
@@ -51,7 +52,7 @@ class Request:
             return "--skip-build"
         if node.family == "tests" and self.skip_tests:
             return "--skip-tests"
-        if node.family == "e2e" and self.skip_e2e:
+        if (node.family == "e2e" or node.e2e) and self.skip_e2e:
             return "--skip-e2e"
         if node.family == "tests" and self.filter and not self.chooses(node):
             return f"not chosen by --filter {','.join(self.filter)}"
@@ -95,6 +96,7 @@ _VARIABLES = {
     "record-baseline": ("record_baseline", "flag"),
     "full": ("full", "flag"),
     "refresh-cache": ("refresh_cache", "flag"),
+    "fresh-e2e": ("fresh_e2e", "flag"),
     "linux": ("linux", "flag"),
     "linux-image": ("linux_image", "text"),
 }

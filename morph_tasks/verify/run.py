@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -86,6 +87,11 @@ class Run:
         return Pools(self.repo.tree_state / "pools", self.request.jobs, widths)
 
     @property
+    def heavy_slot(self) -> Callable[[], AbstractContextManager[object]] | None:
+        """Return what is held while the application is brought up."""
+        return None
+
+    @property
     def measured(self) -> list[Node]:
         """Return the nodes that this run looks at."""
         return [node for node in self.nodes if self.request.left_out(node) is None]
@@ -162,8 +168,11 @@ def check_filter(run: Run) -> None:
         )
 
 
-def check_linux(asked: Request) -> None:
-    """Refuse options of `--linux` that say nothing together (exit 2)."""
+def check_options(asked: Request) -> None:
+    """Refuse options that say nothing together (exit 2)."""
+    if asked.fresh_e2e and asked.skip_e2e:
+        what = "--fresh-e2e brings the application up anew and --skip-e2e leaves it out"
+        raise Refusal("options-exclude", what, fix="give one of the two", exit_code=2)
     if asked.linux and asked.skip_tests:
         what = "--linux runs the suites in containers and --skip-tests leaves them all out"
         raise Refusal("options-exclude", what, fix="give one of the two", exit_code=2)

@@ -10,7 +10,7 @@ from morph_tasks.repo.git import Repo
 from morph_tasks.verify.progress import Progress, Silent
 from morph_tasks.verify.report import Result
 from morph_tasks.verify.request import Request
-from morph_tasks.verify.run import Run, check_filter, check_linux, check_refresh, new_run_id
+from morph_tasks.verify.run import Run, check_filter, check_options, check_refresh, new_run_id
 
 
 def verify(repo: Repo, feature: str, request: Request, progress: Progress | None = None) -> Result:
@@ -26,7 +26,7 @@ def verify(repo: Repo, feature: str, request: Request, progress: Progress | None
 
     _watch(repo, feature)
     read_feature(repo.root, feature)
-    check_linux(request)
+    check_options(request)
     before = Run(repo, feature, replace(request, slice=None, linux=False), new_run_id())
     if request.slice:
         from morph_tasks.verify.narrowing.slices import require_slice
