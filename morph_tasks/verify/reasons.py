@@ -36,6 +36,7 @@ REASONS = {
     "no-tests": "a known runner executed no test",
     "not-ended": "the command was ended by us",
     "not-removed": "the old stack could not be removed",
+    "nothing-verified": "nothing of the work was measured, so nothing is proved",
     "other-application": "the specs are configured for an address that is not this application's",
     "passed-on-retry": "a pass after a failure on the same inputs",
     "playwright-missing": "browser specs are there and Playwright is not installed",
