@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ UNBUILT = f"{OURS}/out/unbuilt"
 _HOST_PYTHON = re.compile(r"^(?:\.?venv/bin/)?python(?= )")
 
 
-def environment(node: Node, feature: str, more: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a node in its container: the image's own, what the node declares, and ours."""
+def environment(node: Node, feature: str, more: Mapping[str, str], image: Sequence[str] = ()) -> dict[str, str]:
+    """Return what is added to the environment of the image (`NAME=value`): what the node declares, and ours."""
     declared = {name: os.environ[name] for name in node.env if name in os.environ}
     ours = {
         "MORPH_FEATURE": feature,
@@ -28,11 +28,11 @@ def environment(node: Node, feature: str, more: Mapping[str, str]) -> dict[str, 
         "MORPH_SCRIPTS": f"{OURS}/scripts",
     }
     found = {**declared, **ours, **dict(node.set_env), **more}
-    return found | _naming(node, found)
+    return found | _naming(node, dict(one.partition("=")[::2] for one in image) | found)
 
 
 def _naming(node: Node, found: Mapping[str, str]) -> dict[str, str]:
-    """Return what makes pytest load our plugin from our folder, beside what the node asks for."""
+    """Return what lets pytest find our plugin in our folder, beside what the image and the node ask for."""
     if node.runner != "pytest":
         return {}
     return {

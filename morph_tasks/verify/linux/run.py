@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from morph_tasks.machine import signals, starting
 from morph_tasks.machine.processes import Ended
@@ -160,7 +160,7 @@ def _filled(client: APIClient, job: Job, entries: Sequence[Entry]) -> str:
             command=[inside.script(node)],
             entrypoint=["/bin/sh", "-c"],
             working_dir=os.path.normpath(f"{inside.WORK}/{node.cwd}"),
-            environment=inside.environment(node, job.feature, job.env),
+            environment=inside.environment(node, job.feature, job.env, _image_env(client, job.image)),
             user="0:0",
             labels=labels,
             # The log is ours; the engine's own would be a second copy on its disk.
@@ -171,6 +171,12 @@ def _filled(client: APIClient, job: Job, entries: Sequence[Entry]) -> str:
     for stream in (tar_of(root, entries, inside.WORK[1:]), tar_of_files(inside.kit(node))):
         client.put_archive(container, "/", _watched(stream))
     return container
+
+
+def _image_env(client: APIClient, image: Image) -> list[str]:
+    """Return the variables that an image sets, as `NAME=value`."""
+    said: dict[str, Any] = client.inspect_image(image.id)  # type: ignore[no-untyped-call]
+    return (said.get("Config") or {}).get("Env") or []
 
 
 def _watched(stream: Iterator[bytes]) -> Iterator[bytes]:

@@ -24,6 +24,11 @@ def test_pytest_finds_the_plugin_beside_what_the_node_asks_for(monkeypatch: pyte
     found = inside.environment(node, "cart", {})
     assert found["PYTHONPATH"] == "src:/morph-spec/plugin"
     assert found["PYTEST_PLUGINS"] == "mine"
+    of_image = inside.environment(
+        Node("tests", "unit", "pytest", runner="pytest"), "cart", {}, ["PYTHONPATH=/app", "A=1"]
+    )
+    assert of_image["PYTHONPATH"] == "/app:/morph-spec/plugin"
+    assert "A" not in of_image
     assert "morph-spec/plugin/morph_scenarios.py" in dict(inside.kit(node))
     assert "morph-spec/plugin/morph_scenarios.py" not in dict(inside.kit(Node("tests", "unit", "make")))
 
