@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from morph_tasks.errors import Refusal
 from morph_tasks.proc import ProcError, run
 from morph_tasks.stack import engine, project, stampfile
+from morph_tasks.stack.available import require_docker
 from morph_tasks.stack.engine import PROJECT_LABEL
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 _LOCK_S = 15.0
 _COMPOSE_S = 60.0
 _STEP_S = 30.0
-_ROUNDS = 8
+# The whole of it, beside the wait for the lock: whoever closes a feature does not wait for a hanging engine.
+_WHOLE_S = 90.0
 # What a killed client had asked the engine for may still appear for a moment.
 _LATE_S = 0.4
 _ANONYMOUS = 64
@@ -92,6 +94,7 @@ def take_down_held(
         with suppress(Refusal):
             record = stampfile.unstamped(repo, record)
     try:
+        require_docker()
         strangers = _strangers(repo, name, record)
         if strangers:
             said = f"{name}: {strangers[0]} was brought up by something else, and is left alone"
@@ -154,13 +157,14 @@ def _swept(
         names = [str(one["Name"]) for one in _listed("volume", name)]
         return [one for one in names if volumes or one in anonymous or (killed and one not in before)]
 
+    deadline = time.monotonic() + _WHOLE_S
     had = _containers(name)
     gone = [f"container {_name(one)}" for one in had]
     gone += [f"network {one['Name']}" for one in _listed("network", name)] + [f"volume {one}" for one in doomed()]
     if had:
         warnings += _compose_down(name, volumes=volumes)
     quiet = 0
-    for _ in range(_ROUNDS):
+    while time.monotonic() < deadline:
         ids = [str(one["Id"]) for one in _containers(name)]
         nets = [str(one["Id"]) for one in _listed("network", name)]
         vols = doomed()
@@ -171,11 +175,11 @@ def _swept(
             time.sleep(_LATE_S)
             continue
         quiet = 0
-        if _remove(ids, nets, vols):
+        if _remove(ids, nets, vols, deadline):
             time.sleep(_LATE_S)
-    _drop(("volume", "rm", "-f"), sorted(anonymous))
+    _drop(("volume", "rm", "-f"), sorted(anonymous), deadline)
     if images:
-        _drop(("image", "rm"), _images(name))
+        _drop(("image", "rm"), _images(name), deadline)
     left += [f"container {_name(one)}" for one in _containers(name)]
     left += [f"network {one['Name']}" for one in _listed("network", name)] + [f"volume {one}" for one in doomed()]
     kept = tuple(sorted(str(one["Name"]) for one in _listed("volume", name) if f"volume {one['Name']}" not in left))
@@ -199,19 +203,19 @@ def _compose_down(name: str, *, volumes: bool) -> list[str]:
     return []
 
 
-def _remove(containers: Sequence[str], networks: Sequence[str], volumes: Sequence[str]) -> list[str]:
+def _remove(containers: Sequence[str], networks: Sequence[str], volumes: Sequence[str], deadline: float) -> list[str]:
     return [
-        *_drop(("rm", "-f", "-v"), containers),
-        *_drop(("network", "rm"), networks),
-        *_drop(("volume", "rm", "-f"), volumes),
+        *_drop(("rm", "-f", "-v"), containers, deadline),
+        *_drop(("network", "rm"), networks, deadline),
+        *_drop(("volume", "rm", "-f"), volumes, deadline),
     ]
 
 
-def _drop(what: tuple[str, ...], names: Sequence[str]) -> list[str]:
+def _drop(what: tuple[str, ...], names: Sequence[str], deadline: float) -> list[str]:
     if not names:
         return []
     try:
-        run(["docker", *what, *names], timeout=_STEP_S)
+        run(["docker", *what, *names], timeout=max(1.0, min(_STEP_S, deadline - time.monotonic())))
     except ProcError as error:
         return [error.what]
     return []

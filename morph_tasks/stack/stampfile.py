@@ -95,6 +95,11 @@ def path_of(repo: Repo, project: str) -> Path:
     return folder(repo) / f"{project}.json"
 
 
+def log_of(repo: Repo, project: str) -> Path:
+    """Return where the commands of a bring-up write."""
+    return folder(repo) / f"{project}.log"
+
+
 def load(repo: Repo, project: str) -> Record | None:
     """Return the record of a project; None when there is none, or none that makes sense."""
     from morph_tasks.repo.files import read_json
@@ -116,6 +121,7 @@ def save(repo: Repo, record: Record) -> None:
 def remove(repo: Repo, project: str) -> None:
     """Forget a project of which nothing is left."""
     path_of(repo, project).unlink(missing_ok=True)
+    log_of(repo, project).unlink(missing_ok=True)
 
 
 def unstamped(repo: Repo, record: Record) -> Record:

@@ -139,8 +139,7 @@ def _raise_resolved(
             message = f"the old stack could not be removed: {'; '.join(gone.left)}"
             return job.result("fail", reason="not-removed", message=message, warnings=warnings)
     record = _announced(job, resolved)
-    folder = stampfile.folder(job.repo)
-    place = Place(folder / f"{job.project}.log", stampfile.live_dir(job.repo))
+    place = Place(stampfile.log_of(job.repo, job.project), stampfile.live_dir(job.repo))
     code = current.fingerprint(job.repo, job.config)
     problem = _images(job, resolved, place)
     if problem is not None:
