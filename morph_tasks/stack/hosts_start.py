@@ -62,6 +62,8 @@ def start_service(one: Planned, bringing: Bringing, limit_s: float) -> list[str]
     LIVE.add(started.group)
     try:
         _await_ready(one, started, deadline, limit_s)
+        if warnings:
+            _await_settled(started, deadline, limit_s)
     finally:
         LIVE.remove(started.group)
         started.settle()
@@ -170,11 +172,7 @@ def _start(one: Planned, bringing: Bringing, log: Path) -> _Started:
 
 def _await_ready(one: Planned, started: _Started, deadline: float, limit_s: float) -> None:
     if one.health is None:
-        left = deadline - time.monotonic()
-        if not ends.await_ends([started.leader.pid], min(SETTLED_S, max(left, 0))):
-            raise Failed(f"{started.how()} right after its start")
-        if left < SETTLED_S:
-            raise Failed(f"timeout: build and start took longer than {limit_s:g} s")
+        _await_settled(started, deadline, limit_s)
         return
     last = "it was not asked"
     while (left := deadline - time.monotonic()) > 0:
@@ -190,6 +188,15 @@ def _await_ready(one: Planned, started: _Started, deadline: float, limit_s: floa
         if not ends.await_ends([started.leader.pid], max(pause, 0)):
             raise Failed(f"{started.how()} before {one.health} was healthy")
     raise Failed(f"timeout: {one.health} was not healthy within {limit_s:g} s ({last})")
+
+
+def _await_settled(started: _Started, deadline: float, limit_s: float) -> None:
+    """Wait for a moment that it has to live through, where no answer tells that it is ready."""
+    left = deadline - time.monotonic()
+    if not ends.await_ends([started.leader.pid], min(SETTLED_S, max(left, 0))):
+        raise Failed(f"{started.how()} right after its start")
+    if left < SETTLED_S:
+        raise Failed(f"timeout: build and start took longer than {limit_s:g} s")
 
 
 def _signal_name(number: int) -> str:

@@ -222,6 +222,7 @@ def test_a_failure_ends_what_this_run_started_and_keeps_what_it_found(stage: Sta
 def test_a_failure_in_a_first_run_leaves_nothing(stage: Stage) -> None:
     result = stage.up(stage.server("one"), {"name": "two", "start": "exit 1"}, stage.server("three"))
     assert result.status == "fail"
+    assert result.services == ()
     assert not stage.marked()
     assert not stage.place.state.exists()
     assert not stage.starts("three")
@@ -261,11 +262,19 @@ def test_two_services_may_share_a_health_url(stage: Stage) -> None:
     assert any("`worker`" in warning and "proves nothing" in warning for warning in result.warnings)
 
 
+def test_a_health_url_that_proves_nothing_does_not_hide_an_exit(stage: Stage) -> None:
+    api = stage.server("api")
+    result = stage.up(api, {"name": "worker", "start": "sleep 0.1; exit 3", "health": api["health"]})
+    assert result.status == "fail"
+    assert "`worker`: exited with code 3" in result.reason
+
+
 def test_status_tells_each_service(stage: Stage) -> None:
     api, web = stage.server("api"), stage.server("web")
     stage.up(api, web)
-    pid = stage.starts("web")[0]
-    os.kill(pid, 9)
+    pid = stage.record("web")["pid"]
+    os.kill(stage.starts("web")[0], 9)
+    # Its shell ends a moment after it.
     wait_until(lambda: (entry := table.read(pid)) is None or entry.dead, "it is gone")
     found = {one.name: one for one in hosts.status_of(stage.repo, PROJECT, names=["api", "web", "more"])}
     assert (found["api"].alive, found["api"].healthy, found["api"].said) == (True, True, "HTTP 200")

@@ -87,7 +87,10 @@ def test_what_ignores_term_gets_kill(stage: Stage, monkeypatch: pytest.MonkeyPat
     assert not get(stage.ports["api"])
 
 
-def test_what_obeys_term_may_clean_up(stage: Stage) -> None:
+@pytest.mark.parametrize("secret", [False, True])
+def test_what_obeys_term_may_clean_up(stage: Stage, secret: bool) -> None:
+    if secret:  # then a filter stands between it and its log
+        stage.env["APP_TOKEN"] = "hunter2-hunter2"
     script = "import signal,sys,time\n" + (
         "def bye(*_):\n    print('bye', flush=True)\n    sys.exit(0)\n"
         "signal.signal(signal.SIGTERM, bye)\nprint('ready', flush=True)\ntime.sleep(300)\n"
@@ -96,6 +99,7 @@ def test_what_obeys_term_may_clean_up(stage: Stage) -> None:
     stage.up({"name": "worker", "start": f"exec {PYTHON} worker.py"})
     wait_until(lambda: "ready" in stage.log("worker").read_text(), "its handler is installed")
     stage.down()
+    assert not stage.marked()
     assert stage.log("worker").read_text() == "ready\nbye\n"
 
 
