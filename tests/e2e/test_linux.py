@@ -278,12 +278,12 @@ def test_without_an_engine_it_is_a_mistake_of_use_and_nothing_runs(shop: Project
     assert (shop.root / ".morph/features/cart/feature.json").read_bytes() == before
 
 
-def _started(project: Project, containers: Any) -> subprocess.Popen[bytes]:
-    """Start a verify, and return when its container runs."""
+def _started(project: Project, containers: Any, *states: str) -> subprocess.Popen[bytes]:
+    """Start a verify, and return when its container runs, or is in one of the given states."""
     argv = [str(BIN / "morph-spec"), "verify", "cart", "--linux", "--json"]
     verify = subprocess.Popen(argv, cwd=project.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 60
-    while not any(one.status == "running" for one in containers(project)):
+    while not any(one.status in (states or ("running",)) for one in containers(project)):
         assert verify.poll() is None, verify.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.05)
@@ -300,6 +300,17 @@ def test_an_interrupt_takes_the_container_with_it(
     _, err = verify.communicate(timeout=30)
     assert verify.returncode == code
     assert b"Traceback" not in err
+    assert containers(plain) == []
+
+
+def test_an_interrupt_while_the_tree_is_copied_leaves_no_container(plain: Project, image: str, containers: Any) -> None:
+    with open(plain.root / "large.bin", "wb") as file:
+        file.truncate(400 << 20)
+    _declared(plain, image, UNIT)
+    verify = _started(plain, containers, "created", "running")
+    verify.terminate()
+    verify.communicate(timeout=30)
+    assert verify.returncode == 143
     assert containers(plain) == []
 
 

@@ -169,8 +169,30 @@ def _filled(client: APIClient, job: Job, entries: Sequence[Entry]) -> str:
     container = str(made["Id"])
     root = Path(os.path.realpath(job.repo.root))
     for stream in (tar_of(root, entries, inside.WORK[1:]), tar_of_files(inside.kit(node))):
-        client.put_archive(container, "/", _watched(stream))
+        _send(client, container, stream)
     return container
+
+
+def _send(client: APIClient, container: str, stream: Iterator[bytes]) -> None:
+    """Unpack an archive in a container; raises _LeavingError.
+
+    In a thread of its own: a signal that stopped the main one in the middle of sending would keep the connection open,
+    and as long as it is, the engine lets nobody remove the container.
+    """
+    failed: list[BaseException] = []
+
+    def send() -> None:
+        try:
+            client.put_archive(container, "/", _watched(stream))
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=send, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(_LOOK_S)
+    if failed:
+        raise failed[0]
 
 
 def _image_env(client: APIClient, image: Image) -> list[str]:
