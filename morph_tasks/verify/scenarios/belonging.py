@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,8 @@ from morph_tasks.verify.probe import ask
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
     from morph_tasks.verify.scenarios.owed import Owed
+
+_ID = re.compile(r"\bC\d+\b")
 
 
 def belonging(repo: Repo, feature: str, plan: Owed) -> Callable[[str, str | None], str | None]:
@@ -51,18 +55,37 @@ def ids_of_others(root: Path, feature: str) -> dict[str, str]:
             continue
         for name in names:
             if name != feature:
-                found |= dict.fromkeys(_ids(folder / name / "2-plan" / "checks.json"), name)
+                found |= dict.fromkeys(_ids(folder / name / "2-plan"), name)
     return found
 
 
-def _ids(path: Path) -> list[str]:
+def _ids(folder: Path) -> set[str]:
+    """Return the scenario ids of a feature: by its `checks.json`, and by its plan where that says more."""
     from morph_tasks.repo.files import read_json
 
-    ask("file", str(path))
+    checks, plan = folder / "checks.json", folder / "plan.md"
+    found: set[str] = set()
+    for path in (checks, plan):
+        ask("file", str(path))
+    with suppress(OSError, Refusal, KeyError, TypeError):
+        found |= {str(one["id"]) for one in read_json(checks)["scenarios"]}
     try:
-        return [str(one["id"]) for one in read_json(path)["scenarios"]]
-    except (OSError, Refusal, KeyError, TypeError):
-        return []
+        text = plan.read_text("utf-8", "replace")
+    except OSError:
+        return found
+    named = set(_ID.findall(text)) - found
+    # Nearly every plan was checked: the parser is for the one that was not, or that has changed since.
+    return found | _planned(text, named) if named else found
+
+
+def _planned(text: str, named: set[str]) -> set[str]:
+    """Return the scenarios of a plan; all ids that it names when it cannot be parsed."""
+    from morph_tasks.plan.grammar import parse
+
+    try:
+        return {one.id for one in parse(text).scenarios}
+    except Refusal:
+        return named
 
 
 def changed_files(repo: Repo) -> frozenset[str]:

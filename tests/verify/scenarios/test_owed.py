@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from morph_tasks.framework_files import framework_path
 from morph_tasks.plan.guide import EXAMPLE
 from morph_tasks.plan.service import plan_check
 from morph_tasks.proc import run
@@ -105,6 +106,23 @@ def test_an_id_of_two_features_is_decided_by_the_file(repo: Repo, place: str) ->
     assert "shop has it too" in str(judge("C1", "tests/test_shop.py"))
     assert judge("C1", None), "a test without a file could be anybody's"
     assert judge("C2", "tests/test_shop.py") is None, "nobody has C2"
+
+
+def test_a_plan_that_nobody_checked_yet_owns_its_ids_too(repo: Repo) -> None:
+    plan = _put(
+        repo, ".morph/features/shop/2-plan/plan.md", "# Shop\n\n## Scenarios\n\n### C1 — A sum\n- proof: test\n"
+    )
+    assert "shop has it too" in str(belonging(repo, "cart", _plan())("C1", "tests/test_shop.py"))
+    _put(repo, ".morph/features/shop/2-plan/checks.json", '{"scenarios": [{"id": "C1"}]}')
+    plan.write_text(plan.read_text() + "\n### C2 — Added later\n- proof: test\n")
+    judge = belonging(repo, "cart", _plan())
+    assert judge("C1", "tests/test_shop.py") and judge("C2", "tests/test_shop.py")
+    assert judge("C3", "tests/test_shop.py") is None
+
+
+def test_an_empty_plan_of_somebody_else_owns_nothing(repo: Repo) -> None:
+    _put(repo, ".morph/features/shop/2-plan/plan.md", framework_path("templates/plan.en.md").read_text())
+    assert belonging(repo, "cart", _plan())("C1", "tests/test_shop.py") is None
 
 
 def test_a_broken_plan_of_somebody_else_does_not_stop_us(repo: Repo) -> None:
