@@ -79,6 +79,11 @@ def fingerprint(repo: Repo, config: Config) -> tuple[str, str]:
     return tree_state(str(repo.root), str(repo.git_dir)).sum, config.meaning()
 
 
+def code_stamp(repo: Repo, config: Config) -> str:
+    """Return the fingerprint as one word, by which host services are known to run this code."""
+    return "-".join(fingerprint(repo, config))
+
+
 def images_of(containers: Sequence[Container]) -> dict[str, tuple[str, ...]]:
     """Return the digests of the images that run, by service."""
     found: dict[str, set[str]] = {}

@@ -59,7 +59,7 @@ def likely_cause(
     older = suspects(project, containers, resolved)
     if not older and not kept:
         return None
-    named = ", ".join(older or _databases(resolved, project)) or "a kept volume"
+    named = ", ".join(f"volume {name}" for name in older or _databases(resolved, project)) or "a kept volume"
     return (
         f"{named} predates this configuration: its data was initialised with other credentials, and a changed password "
         f"does not reach it; `morph-spec e2e up {feature} --fresh` removes it and begins anew"

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
 from morph_tasks.stack import current, stampfile
+from morph_tasks.stack.compose import compose_file
 from morph_tasks.stack.env import known_env
+from morph_tasks.stack.model import NOT_CHANGED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from morph_tasks.model.load import Config
     from morph_tasks.repo.git import Repo
+    from morph_tasks.stack.env import StackEnv
     from morph_tasks.stack.model import Container, Hooks
 
 
@@ -61,9 +64,12 @@ def status(repo: Repo, config: Config, feature: str, *, hooks: Hooks | None = No
         return StackStatus(False, False, False, "it was never brought up")
     hosts = hooks.hosts_status(repo, env.project) if hooks and hooks.hosts_status else ()
     record = stampfile.load(repo, env.project)
+    stale = _stale(repo, config, hosts)
     try:
+        if compose_file(repo.root) is None and hosts:
+            return _of_hosts(env, hosts, stale)
         if record is None or not record.services:
-            return _unrecorded(env.project, sample(env.project), hosts, env.warnings)
+            return _unrecorded(env, sample(env.project), hosts)
         found = current.look(repo, config, env, record)
     except (Refusal, EngineError) as error:
         if isinstance(error, Refusal) and error.code != "docker-not-available":
@@ -72,21 +78,47 @@ def status(repo: Repo, config: Config, feature: str, *, hooks: Hooks | None = No
         return StackStatus(None, None, None, said, env.project, hosts=hosts, warnings=env.warnings)
     standings = found.verdict.standings
     up = bool(standings) and all(one.begun and one.outcome != "failed" for one in standings)
-    healthy = up and found.verdict.outcome == "ready" and all(_well(host) for host in hosts)
-    problems = [f"{one.service}: {one.what}" for one in standings if one.outcome != "ready"]
-    problems += [f"host service {host.get('name')}: it does not answer" for host in hosts if not _well(host)]
-    reason = "; ".join(problems) or found.because or found.why_not or ""
+    problems = [f"{one.service}: {one.what}" for one in standings if one.outcome != "ready"] + _ailing(hosts)
     return StackStatus(
-        up,
-        healthy,
-        found.because is not None,
-        reason,
+        up and all(host.get("alive") for host in hosts),
+        up and found.verdict.outcome == "ready" and not _ailing(hosts),
+        found.because is not None and not stale,
+        "; ".join(problems) or stale or found.because or found.why_not or "",
         env.project,
         _base(env.values, found.containers, hosts),
         tuple(_shown(found)),
         hosts,
         (*env.warnings, *found.verdict.warnings),
     )
+
+
+def _of_hosts(env: StackEnv, hosts: tuple[dict[str, Any], ...], stale: str) -> StackStatus:
+    """Return where an application without containers stands."""
+    ailing = _ailing(hosts)
+    return StackStatus(
+        all(host.get("alive") for host in hosts),
+        not ailing,
+        not stale,
+        "; ".join(ailing) or stale or NOT_CHANGED,
+        env.project,
+        _base(env.values, (), hosts),
+        hosts=hosts,
+        warnings=env.warnings,
+    )
+
+
+def _ailing(hosts: Sequence[dict[str, Any]]) -> list[str]:
+    return [f"host service {host.get('name')}: it does not answer" for host in hosts if not _well(host)]
+
+
+def _stale(repo: Repo, config: Config, hosts: Sequence[dict[str, Any]]) -> str:
+    """Say which host services were started from other code; "" when none was."""
+    stamps = {str(host.get("name")): host.get("stamp") for host in hosts if host.get("alive")}
+    if not stamps:
+        return ""
+    now = current.code_stamp(repo, config)
+    other = [name for name, stamp in stamps.items() if stamp != now]
+    return f"host service {', '.join(other)}: the source changed since it was started" if other else ""
 
 
 def _shown(found: current.Currency) -> list[dict[str, Any]]:
@@ -111,10 +143,8 @@ def _well(host: dict[str, Any]) -> bool:
     return bool(host.get("alive")) and not (isinstance(health, dict) and health.get("ok") is False)
 
 
-def _unrecorded(
-    project: str, containers: Sequence[Container], hosts: tuple[dict[str, Any], ...], warnings: tuple[str, ...]
-) -> StackStatus:
+def _unrecorded(env: StackEnv, containers: Sequence[Container], hosts: tuple[dict[str, Any], ...]) -> StackStatus:
     up = any(one.state == "running" for one in containers)
     rows = tuple(one.as_json() for one in containers)
     reason = "it was not brought up by this tool" if containers else "it is not up"
-    return StackStatus(up, False, False, reason, project, services=rows, hosts=hosts, warnings=warnings)
+    return StackStatus(up, False, False, reason, env.project, services=rows, hosts=hosts, warnings=env.warnings)

@@ -12,7 +12,7 @@ from morph_tasks.errors import Refusal
 from morph_tasks.stack import current, stampfile
 from morph_tasks.stack.compose import Compose, compose_file, services_of
 from morph_tasks.stack.env import StackEnv, stack_env
-from morph_tasks.stack.model import DEFAULT_TIMEOUT_S, Container, Context, HookOutcome, Hooks, StackResult
+from morph_tasks.stack.model import DEFAULT_TIMEOUT_S, NOT_CHANGED, Container, Context, HookOutcome, Hooks, StackResult
 
 if TYPE_CHECKING:
     from morph_tasks.model.load import Config
@@ -70,7 +70,7 @@ def bring_up(
             raise Refusal(
                 "compose-missing", "there is no compose file in the root of this tree", fix="add compose.yaml"
             )
-        return _with_hosts(job, (), warm=False, reused=None)
+        return _with_hosts(job, (), warm=False, reused=NOT_CHANGED)
     warm = None if fresh else _warm(job)
     if warm:
         return _with_hosts(job, warm.containers, warm=True, reused=warm.because, warnings=warm.verdict.warnings)

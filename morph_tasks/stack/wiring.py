@@ -41,10 +41,10 @@ def hooks_for(
 
 def _hosts(context: Context) -> HookOutcome:
     """Bring up the host services behind the containers."""
-    from morph_tasks.stack.current import fingerprint
+    from morph_tasks.stack.current import code_stamp
     from morph_tasks.stack.hosts import bring_up_hosts
 
-    code = "-".join(fingerprint(context.repo, context.config))
+    code = code_stamp(context.repo, context.config)
     found = bring_up_hosts(
         context.repo,
         context.config,

@@ -441,7 +441,7 @@ def test_a_volume_with_another_password_is_named_as_the_cause(stack: Stack) -> N
     time.sleep(5.5)  # a volume that is only seconds older than its container was made with it
     done = stack.up(DBPW="second-word")
     said = "\n".join(done["warnings"])
-    assert "morph-cart_data" in said and "--fresh" in said, done
+    assert "volume morph-cart_data predates" in said and "--fresh" in said, done
     assert "second-word" not in json.dumps(done) and "first-word" not in json.dumps(done)
     assert stack.up("--fresh", DBPW="second-word")["warnings"] == []
 
@@ -688,3 +688,36 @@ def test_an_engine_that_hangs_or_is_gone_does_not_block_down(stack: Stack, tmp_p
     # What could not be looked at is still known.
     assert stack.down("--volumes")["exit"] == 0
     assert on_engine() == NOTHING
+
+
+@pytest.mark.parametrize("containers", [True, False], ids=["beside-containers", "alone"])
+def test_host_services_belong_to_the_stack(stack: Stack, containers: bool) -> None:
+    service = {
+        "name": "api",
+        "start": "exec busybox httpd -f -p 127.0.0.1:$PORT -h .",
+        "health": "http://localhost:${PORT}/",
+    }
+    stack.project.config(e2e={"hostServices": [service]})
+    stack.project.write("page.html", "one\n")
+    stack.project.write("index.html", "\n")
+    stack.project.commit("a host service")
+    if containers:
+        stack.compose(DB)
+    done = stack.up()
+    assert (done["exit"], done["reused"], [row["name"] for row in done["hostServices"]]) == (0, False, ["api"]), done
+    assert page(done["baseUrl"]) == "one\n"
+    found = stack.status()
+    assert (found["exit"], found["baseUrl"]) == (0, done["baseUrl"]), found
+    first = found["hostServices"][0]["pid"]
+    again = stack.up()
+    assert (again["exit"], again["reused"], again["hostServices"][0]["pid"]) == (0, True, first)
+
+    stack.project.write("page.html", "two\n")
+    found = stack.status()
+    assert (found["exit"], found["healthy"], found["builtFromCurrent"]) == (1, True, False)
+    assert stack.up()["hostServices"][0]["pid"] != first
+    assert stack.status()["exit"] == 0
+    assert stack.down("--volumes")["exit"] == 0
+    assert stack.status()["up"] is False
+    with pytest.raises(OSError, match=r"refused|reset"):
+        page(done["baseUrl"])
