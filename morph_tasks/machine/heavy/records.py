@@ -20,6 +20,7 @@ from morph_tasks.machine.identity import Identity
 _NAME = re.compile(r"^(\d{20})-(\d{1,10})-(\d{1,20}|x)-([0-9a-f]{8})\.json$")
 _LARGEST = 10**20 - 1
 _MOST_BYTES = 64 * 1024
+_LONGEST = 1000
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Record:
     def text(self, key: str) -> str:
         """Return a text of the content; "" when it is missing or something else."""
         value = self.said.get(key)
-        return value if isinstance(value, str) else ""
+        return printable(value, _LONGEST) if isinstance(value, str) else ""
 
     def age_s(self) -> float:
         """Return how old it is, in seconds; by the clock that nobody sets wherever that is possible."""
@@ -124,7 +125,7 @@ def content(label: str, **said: Any) -> dict[str, Any]:
     """Return what a new record holds besides its process."""
     from datetime import UTC, datetime
 
-    texts = {key: printable(value) if isinstance(value, str) else value for key, value in said.items()}
+    texts = {key: printable(value, _LONGEST) if isinstance(value, str) else value for key, value in said.items()}
     return {
         "version": 1,
         "label": printable(label),
@@ -150,7 +151,7 @@ def ago(seconds: float) -> str:
 
 def printable(text: str, most: int = 120) -> str:
     """Return text that is safe on a terminal and in JSON."""
-    clean = re.sub(r"[^\x20-\x7e\xa0-\ud7ff\ue000-\uffff]", "?", text)
+    clean = "".join(letter if letter.isprintable() else "?" for letter in text)
     return clean if len(clean) <= most else clean[: most - 3] + "..."
 
 

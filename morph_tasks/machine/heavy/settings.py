@@ -110,6 +110,8 @@ def _fields(block: Mapping[str, Any], warnings: list[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in block.items():
         rule = _KEYS.get(key)
+        if value is None and key == "minFreeMemGb":
+            continue  # its default depends on the machine, and the schema has no other word for it
         if rule is None:
             warnings.append(f"heavy.{key} is not known and has no effect")
         elif isinstance(rule, str):
