@@ -16,7 +16,6 @@ from morph_tasks.repo.files import confined
 from morph_tasks.stack import health
 
 if TYPE_CHECKING:
-    from morph_tasks.model.e2e_hosts import HostService
     from morph_tasks.model.load import Config
     from morph_tasks.repo.git import Repo
 
@@ -24,6 +23,9 @@ CONFIG_PATH = ".morph/config/config.json"
 
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SERVICE = re.compile(r"[A-Za-z0-9._-]{1,100}")
+_KEYS = {"name", "cwd", "build", "start", "env", "health", "timeoutMs"}
+_SHORT_TEXT = 10_000
 # What the run around us says about itself: a service outlives it.
 _SHED = {"MORPH_VERIFYING", "MORPH_TEST_REPORT", "NODE_TEST_CONTEXT", "PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER"}
 _SHED_BEGINNINGS = ("MORPH_RUN_", "MORPH_HEAVY_", "MORPH_HOST_")
@@ -63,21 +65,63 @@ def plan_hosts(repo: Repo, config: Config, env: Mapping[str, str]) -> tuple[Plan
     return tuple(_planned(repo, service, env, around) for service in services)
 
 
-def services_of(config: Config) -> list[HostService]:
+@dataclass(frozen=True)
+class Entry:
+    """One valid entry of `e2e.hostServices`."""
+
+    name: str
+    start: str
+    cwd: str = "."
+    build: str | None = None
+    env: Mapping[str, str | int | float] = field(default_factory=dict)
+    health: str | None = None
+    timeoutMs: int = 180_000  # noqa: N815  (the JSON key)
+
+
+def services_of(config: Config) -> list[Entry]:
     """Return the services as the configuration has them; raises Refusal `invalid-config`."""
     block = config.data.get("e2e")
     entries = block.get("hostServices") if isinstance(block, dict) else None
     if entries is None:
         return []
-    from pydantic import TypeAdapter, ValidationError
+    if not plainly_valid(entries):
+        from pydantic import TypeAdapter, ValidationError
 
-    from morph_tasks.model.e2e_hosts import HostServices
+        from morph_tasks.model.e2e_hosts import HostServices
 
-    try:
-        found: list[HostService] = TypeAdapter(HostServices).validate_python(entries)
-        return found
-    except ValidationError as error:
-        raise _invalid(error.errors(include_url=False)) from None
+        try:
+            TypeAdapter(HostServices).validate_python(entries)
+        except ValidationError as error:
+            raise _invalid(error.errors(include_url=False)) from None
+    return [Entry(**entry) for entry in entries]
+
+
+def plainly_valid(entries: object) -> bool:
+    """Tell whether entries are surely valid, without pydantic, whose import costs a warm stack more than all else.
+
+    Doubt is False: then the model decides, and says what is wrong.
+    """
+    if not isinstance(entries, list) or not all(map(_plain_entry, entries)):
+        return False
+    return len({entry["name"] for entry in entries}) == len(entries)
+
+
+def _plain_entry(entry: Any) -> bool:
+    if not isinstance(entry, dict) or not {"name", "start"} <= entry.keys() <= _KEYS:
+        return False
+    texts = [value for key, value in entry.items() if key not in ("env", "timeoutMs")]
+    if not all(isinstance(text, str) and text.strip() and "\0" not in text for text in texts):
+        return False
+    env, limit = entry.get("env", {}), entry.get("timeoutMs", 1)
+    return (
+        _SERVICE.fullmatch(entry["name"]) is not None
+        and max(map(len, texts)) <= _SHORT_TEXT
+        and type(limit) is int
+        and 0 < limit < 2**31
+        and type(env) is dict
+        and all(type(name) is str and _NAME.fullmatch(name) for name in env)
+        and all(type(value) is int or (type(value) is str and "\0" not in value) for value in env.values())
+    )
 
 
 def process_env() -> dict[str, str]:
@@ -94,7 +138,7 @@ def whole_digest(planned: Sequence[Planned]) -> str:
     return hashlib.sha256("\0".join(f"{one.name} {one.digest}" for one in planned).encode()).hexdigest()
 
 
-def _planned(repo: Repo, service: HostService, env: Mapping[str, str], around: Mapping[str, str]) -> Planned:
+def _planned(repo: Repo, service: Entry, env: Mapping[str, str], around: Mapping[str, str]) -> Planned:
     values = {**around, **env}
     own = {name: _filled(_text(value), env, around) for name, value in service.env.items()}
     url = _filled(service.health, env, around) if service.health is not None else None
@@ -115,7 +159,7 @@ def _planned(repo: Repo, service: HostService, env: Mapping[str, str], around: M
     )
 
 
-def _folder(repo: Repo, service: HostService) -> Path:
+def _folder(repo: Repo, service: Entry) -> Path:
     try:
         folder = confined(repo.root, service.cwd)
     except Refusal:
@@ -129,7 +173,7 @@ def _folder(repo: Repo, service: HostService) -> Path:
     return folder
 
 
-def _refuse_unresolved(services: Sequence[HostService], env: Mapping[str, str], around: Mapping[str, str]) -> None:
+def _refuse_unresolved(services: Sequence[Entry], env: Mapping[str, str], around: Mapping[str, str]) -> None:
     """Name every variable without a value, of all services at once."""
     missing: dict[str, list[str]] = {}
     for service in services:

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, ValidationError
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from morph_tasks.errors import Refusal
 from morph_tasks.model.e2e_hosts import AuthSettings, HostServices
-from morph_tasks.stack.hosts_plan import plan_hosts, whole_digest
+from morph_tasks.stack.hosts_plan import Entry, plainly_valid, plan_hosts, whole_digest
 from tests.conftest import Project
 from tests.stack.hosts_tools import Stage, staged
 
@@ -91,6 +93,37 @@ def test_the_auth_block_has_its_modes() -> None:
     assert AuthSettings.model_validate({"mode": "storageState", "other": 1}).mode == "storageState"
     with pytest.raises(ValidationError):
         AuthSettings.model_validate({"mode": "Seed"})
+
+
+TEXTS = st.sampled_from(
+    ["x", "", " ", "a b", "\n", "\0", "\u2028", "ä", "a.b-c_D", "${A}", 1, 0, -1, 1.5, True, None, [], {}, 2**31]
+)
+ENTRIES = st.dictionaries(
+    st.sampled_from(["name", "start", "build", "cwd", "env", "health", "timeoutMs", "more"]),
+    st.one_of(TEXTS, st.dictionaries(st.sampled_from(["A", "A=", "", "a b", "_1"]), TEXTS, max_size=2)),
+).map(lambda found: {"name": "api", "start": "x", **found})
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(ENTRIES, max_size=2))
+def test_what_is_taken_without_the_model_is_what_the_model_takes(entries: list[dict[str, Any]]) -> None:
+    if plainly_valid(entries):
+        for entry, validated in zip(entries, TypeAdapter(HostServices).validate_python(entries), strict=True):
+            assert Entry(**entry) == Entry(**validated.model_dump())
+
+
+def test_ordinary_entries_are_taken_without_the_model(stage: Stage) -> None:
+    full = {
+        "name": "w",
+        "cwd": "a",
+        "build": "b",
+        "start": "s",
+        "env": {"A": "b", "N": 1},
+        "health": "u",
+        "timeoutMs": 1,
+    }
+    assert plainly_valid([stage.server(), full])
+    assert not plainly_valid([full, full])
 
 
 def test_variables_without_a_value_are_named_with_their_service(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
