@@ -27,8 +27,15 @@ _SERVICE = re.compile(r"[A-Za-z0-9._-]{1,100}")
 _KEYS = {"name", "cwd", "build", "start", "env", "health", "timeoutMs"}
 _SHORT_TEXT = 10_000
 # What the run around us says about itself: a service outlives it.
-_SHED = {"MORPH_VERIFYING", "MORPH_TEST_REPORT", "NODE_TEST_CONTEXT", "PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER"}
-_SHED_BEGINNINGS = ("MORPH_RUN_", "MORPH_HEAVY_", "MORPH_HOST_")
+_SHED = {
+    "MORPH_VERIFYING",
+    "MORPH_HEAVY_LEASE",
+    "MORPH_TEST_REPORT",
+    "NODE_TEST_CONTEXT",
+    "PYTEST_CURRENT_TEST",
+    "PYTEST_XDIST_WORKER",
+}
+_SHED_BEGINNINGS = ("MORPH_RUN_", "MORPH_HOST_")
 # Git exports these to its hooks and aliases; they name a repository that need not be ours.
 _REPOSITORY = {
     "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX",

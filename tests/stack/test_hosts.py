@@ -134,7 +134,7 @@ def test_a_service_without_health_is_ready_when_it_lives(stage: Stage) -> None:
 def test_the_environment_is_process_then_stack_then_service(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {
         "A": "process", "B": "process", "C": "process", "GIT_DIR": "/nowhere", "MORPH_VERIFYING": "/x",
-        "MORPH_RUN_ID": "r", "MORPH_RUN_MARKS": "outer", "MORPH_RUN_OWNER": "{}", "MORPH_HEAVY_SLOT": "1",
+        "MORPH_RUN_ID": "r", "MORPH_RUN_MARKS": "outer", "MORPH_RUN_OWNER": "{}", "MORPH_HEAVY_LEASE": "1",
     }.items():  # fmt: skip
         monkeypatch.setenv(name, value)
     stage.env.update({"B": "stack", "C": "stack"})
@@ -145,7 +145,7 @@ def test_the_environment_is_process_then_stack_then_service(stage: Stage, monkey
         "A": "process", "B": "stack", "C": "stack-service", "N": "1", "M": "7",
     }  # fmt: skip
     assert found["MORPH_HOST_SERVICE"] == f"{PROJECT}/worker"
-    assert not {"GIT_DIR", "MORPH_VERIFYING", "MORPH_RUN_OWNER", "MORPH_HEAVY_SLOT"} & set(found)
+    assert not {"GIT_DIR", "MORPH_VERIFYING", "MORPH_RUN_OWNER", "MORPH_HEAVY_LEASE"} & set(found)
     # The run around it would end it with itself.
     assert "outer" not in found["MORPH_RUN_MARKS"]
 
