@@ -51,17 +51,36 @@ def added_files(repo: Repo, base: str, names: Sequence[str] = ()) -> list[AddedF
         if path and not path.endswith(b"/")
     ]
     with tempfile.TemporaryDirectory(prefix="morph-added-") as folder:
-        env = _private_index(repo, Path(folder), untracked)
+        env = _private_index(repo, Path(folder), untracked, hidden_paths(repo))
         return list(parse_added(_git(repo, [*_SETTINGS, *_DIFF, base, *pathspecs], env)))
 
 
-def _private_index(repo: Repo, folder: Path, untracked: Sequence[bytes]) -> dict[str, str]:
+def hidden_paths(repo: Repo) -> list[bytes]:
+    """Return the files that git was told not to look at: assume-unchanged, and skip-worktree but for a sparse checkout.
+
+    What a sparse checkout left out was never here, so it did not change.
+    """
+    listed = repo.git(*_SETTINGS, "ls-files", "-v", "-z", "--", ":/").split(b"\0")
+    assumed = [line[2:] for line in listed if line[:1].islower() and line[:1] != b"s"]
+    skipped = [line[2:] for line in listed if line[:1] in (b"S", b"s")]
+    root = os.fsencode(repo.root)
+    if not all(os.path.lexists(os.path.join(root, path)) for path in skipped) and _is_sparse(repo):
+        skipped = [path for path in skipped if os.path.lexists(os.path.join(root, path))]
+    return [*assumed, *skipped]
+
+
+def _is_sparse(repo: Repo) -> bool:
+    return repo.text("config", "--type=bool", "--get", "core.sparseCheckout", ok=(0, 1)).strip() == "true"
+
+
+def _private_index(repo: Repo, folder: Path, untracked: Sequence[bytes], hidden: Sequence[bytes]) -> dict[str, str]:
     """Return the environment of a copy of the index that knows the untracked files, without writing to the repository.
 
-    Content counts the same before it is committed and after: so a new file may be an old one that moved.
+    Content counts the same before it is committed and after: so a new file may be an old one that moved. A file that
+    git was told not to look at counts by what it holds.
     """
     env = {"GIT_OPTIONAL_LOCKS": "0"}
-    if not untracked:
+    if not untracked and not hidden:
         return env
     env["GIT_INDEX_FILE"] = str(folder / "index")
     if (repo.git_dir / "index").exists():
@@ -71,7 +90,10 @@ def _private_index(repo: Repo, folder: Path, untracked: Sequence[bytes]) -> dict
     objects = str(repo.common_dir / "objects").replace("\\", "\\\\").replace('"', '\\"')
     own = {**env, "GIT_OBJECT_DIRECTORY": str(folder / "objects"), "GIT_ALTERNATE_OBJECT_DIRECTORIES": f'"{objects}"'}
     words = [*_SETTINGS, "--literal-pathspecs", "add", "-N", "--pathspec-from-file=-", "--pathspec-file-nul"]
-    _git(repo, words, own, stdin=b"\0".join(untracked))
+    if untracked:
+        _git(repo, words, own, stdin=b"\0".join(untracked))
+    for option in ("--no-assume-unchanged", "--no-skip-worktree") if hidden else ():
+        _git(repo, [*_SETTINGS, "update-index", option, "-z", "--stdin"], own, stdin=b"\0".join(hidden))
     return env
 
 

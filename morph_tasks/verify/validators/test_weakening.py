@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 NAME = "test-weakening"
 FEATURE = True  # the plan of the feature decides
-RULES = 1  # raised when the same change would be judged in another way
+RULES = 2  # raised when the same change would be judged in another way
 _SHOWN = 40
 _NAMED = 4
 

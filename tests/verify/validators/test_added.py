@@ -33,6 +33,16 @@ def test_the_same_content_counts_the_same_wherever_git_has_it(tree: Any) -> None
     assert _added(tree) == expected  # committed
 
 
+@pytest.mark.parametrize("mark", ["--assume-unchanged", "--skip-worktree"])
+def test_a_file_that_git_was_told_not_to_look_at_counts(tree: Any, mark: str) -> None:
+    tree.git("update-index", mark, "old.py")
+    assert _added(tree) == {}
+    tree.write("old.py", _appended(tree))
+    before = (tree.root / ".git/index").read_bytes()
+    assert _added(tree) == {"old.py": [(31, b"new = 1")]}
+    assert (tree.root / ".git/index").read_bytes() == before
+
+
 def test_nothing_added(tree: Any) -> None:
     assert _added(tree) == {}
     os.unlink(tree.root / "old.py")

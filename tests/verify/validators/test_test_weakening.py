@@ -212,4 +212,22 @@ def test_few_git_processes_whatever_the_number_of_files(shop: Any, monkeypatch: 
     calls.clear()
     assert base.tree
     _check(shop)
-    assert len(calls) <= 3
+    assert len(calls) <= 4
+
+
+@pytest.mark.parametrize("mark", ["--assume-unchanged", "--skip-worktree"])
+@pytest.mark.parametrize("after", [ONE, None])
+def test_a_file_that_git_was_told_not_to_look_at_is_looked_at(shop: Any, mark: str, after: str | None) -> None:
+    shop.git("update-index", mark, TEST)
+    assert _check(shop).status == "skip"
+    if after is None:
+        (shop.root / TEST).unlink()
+    else:
+        shop.write(TEST, after)
+    assert "test_empty" in "".join(_check(shop).detail)
+
+
+def test_what_a_sparse_checkout_leaves_out_is_not_gone(shop: Any) -> None:
+    shop.git("sparse-checkout", "set", "--no-cone", "/old.py", "/.github/", "/.morph/")
+    assert not (shop.root / TEST).exists()
+    assert _check(shop).status == "skip"

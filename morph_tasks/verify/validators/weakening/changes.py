@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from morph_tasks.verify.validators.added import _SETTINGS as SETTINGS
+from morph_tasks.verify.validators.added import hidden_paths
 from morph_tasks.verify.validators.weakening.model import Change
 
 if TYPE_CHECKING:
@@ -49,6 +50,18 @@ def _from_git(repo: Repo, base: str, wanted: Callable[[str], bool]) -> dict[str,
         path = os.fsdecode(name)
         if path and not path.endswith("/") and _counts(path) and wanted(path):
             found.setdefault(path, None)
+    hidden = [path for path in map(os.fsdecode, hidden_paths(repo)) if _counts(path) and wanted(path)]
+    return _blobs(repo, base, hidden) | found if hidden else found
+
+
+def _blobs(repo: Repo, base: str, paths: Sequence[str]) -> dict[str, str | None]:
+    """Return the blobs that files have in the base, whether they differ or not."""
+    found: dict[str, str | None] = dict.fromkeys(paths)
+    for line in repo.git(*SETTINGS, "ls-tree", "-r", "-z", "--full-tree", base).split(b"\0"):
+        head, _, name = line.partition(b"\t")
+        if (path := os.fsdecode(name)) in found:
+            mode, _, oid = head.decode("ascii").split(" ")
+            found[path] = None if mode in _NONE else oid
     return found
 
 
