@@ -85,8 +85,10 @@ def acquire(job: Job, settings: Settings, on_wait: OnWait = quiet) -> Lease:
     ledger.prepare()
     turn = _Turn(ledger, job, settings)
     lease = turn.wait(on_wait)
-    if not lease.inherited and lease.path is not None:
-        with _guard:
+    with _guard:
+        if lease.inherited:
+            _joined.add((os.getpid(), str(lease.path)))
+        else:
             _ours[(os.getpid(), str(lease.path))] = 1
     lease.env.update(extra)
     return lease
@@ -127,6 +129,11 @@ def _around(settings: Settings) -> Path | None:
             if pid == os.getpid() and uses > 0 and own.parent.parent == settings.folder and own.exists():
                 _ours[(pid, place)] += 1
                 return own
+        for pid, place in _joined:
+            own = Path(place)
+            record = records.read(own) if pid == os.getpid() and own.parent.parent == settings.folder else None
+            if record is not None and not record.dead():
+                return own
     name, _, token = os.environ.get(LEASE, "").partition(":")
     if not token or records.number_of(name) is None:
         return None
@@ -139,6 +146,8 @@ def _around(settings: Settings) -> Path | None:
 _guard = threading.Lock()
 # how many times each slot is in use by this very process
 _ours: dict[tuple[int, str], int] = {}
+# slots of its run that another process took
+_joined: set[tuple[int, str]] = set()
 
 
 def _fresh_guard() -> None:

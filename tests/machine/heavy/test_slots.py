@@ -585,3 +585,17 @@ def test_a_run_gives_back_only_its_own_slot(
     release_run("mine", settings)
     release_run("", settings)
     assert [holder.text("run") for holder in ledger.holders()] == ["other"]
+
+
+def test_a_nested_job_uses_the_slot_of_the_run(settings: Settings, held_by: HeldBy, sleeper: Sleeper) -> None:
+    path = held_by(sleeper().pid, run="run-7")
+    only = replace(settings, slots=1)
+    joined = acquire(Job("node", run="run-7"), only)
+    nested = acquire(Job("e2e up"), only)
+    assert joined.path == nested.path == path and joined.inherited and nested.inherited
+    release(nested, only)
+    release(joined, only)
+    assert path.exists()
+    path.unlink()
+    held_by(sleeper().pid)
+    _busy(only)
