@@ -10,6 +10,8 @@ from morph_tasks.cli.common import EPILOG_CODES, feature_argument, json_option, 
 from morph_tasks.errors import Refusal
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from morph_tasks.model.load import Config
     from morph_tasks.repo.git import Repo
     from morph_tasks.stack.down import DownResult
@@ -50,7 +52,7 @@ def up(feature: str, fresh: bool, timeout: float, as_json: bool) -> int:
 
     repo = _owned(feature, f"e2e up {feature}{' --fresh' if fresh else ''}")
     config = load_config(repo)
-    hooks = _hooks(repo, config.data, feature)
+    hooks = _hooks(repo, config.data, feature, heavy=True)
     nothing = undeclared(repo.root, config, hosts=hooks.hosts is not None)
     if nothing is not None:
         code = "compose-missing" if nothing.status == "fail" else "not-containerized"
@@ -112,7 +114,7 @@ def down(feature: str, volumes: bool, as_json: bool) -> int:
     result = take_down(repo, feature, volumes=volumes, hooks=_hooks(repo, {}, feature))
     for warning in result.warnings:
         warn(f"warning: {warning}")
-    payload = result.as_json() if result.ok else _left(result, feature)
+    payload = {**(result.as_json() if result.ok else _left(result, feature)), "cleanup": _cleanup(repo)}
     say(payload, _down_text(result), as_json)
     return 0 if result.ok else 3 if result.busy else 1
 
@@ -153,10 +155,34 @@ def _owned(feature: str, command: str) -> Repo:
     return repo
 
 
-def _hooks(repo: Repo, config: dict[str, Any], feature: str) -> Hooks:
+def _hooks(repo: Repo, config: dict[str, Any], feature: str, *, heavy: bool = False) -> Hooks:
     from morph_tasks.stack.wiring import hooks_for
 
-    return hooks_for(repo, config, feature, say=lambda line: warn(f"e2e: {line}"))
+    def slot() -> AbstractContextManager[Any]:
+        from morph_tasks.machine.heavy.settings import read_settings
+        from morph_tasks.machine.heavy.slots import slot as hold
+
+        settings, warnings = read_settings(config)
+        for warning in warnings:
+            warn(f"warning: {warning}")
+        on_wait = lambda seen: warn(seen.line())  # noqa: E731
+        return hold(f"e2e up {feature}", settings=settings, feature=feature, node="e2e", on_wait=on_wait)
+
+    return hooks_for(repo, config, feature, say=lambda line: warn(f"e2e: {line}"), slot=slot if heavy else None)
+
+
+def _cleanup(repo: Repo) -> dict[str, Any]:
+    """Let the build servers of a .NET project end when nobody builds; never fails."""
+    from morph_tasks.machine.heavy.cleanup import cleanup
+    from morph_tasks.machine.heavy.settings import tree_settings
+    from morph_tasks.model.load import load_config
+
+    try:
+        stack = str(load_config(repo).project.get("stack") or "")
+    except Refusal:
+        stack = ""
+    dotnet = "dotnet" in [tag.strip().lower() for tag in stack.split("+")]
+    return cleanup(tree_settings(repo.root)[0], is_dotnet=dotnet, cwd=repo.root).as_json()
 
 
 def _failure(result: StackResult) -> dict[str, Any]:

@@ -174,7 +174,7 @@ class Hooks:
 
     `hosts` runs once the containers are ready (or reused), `seed` after it. `stop_hosts` runs before a fresh bring-up
     and in `down`, and returns what is left. `slot` is held while something is brought up, never for a warm stack; it
-    may raise Refusal `busy` (3).
+    may raise Refusal `busy` (3), and what it gives may have an `env` for the commands that run meanwhile.
     """
 
     hosts: Callable[[Context], HookOutcome] | None = None
@@ -188,3 +188,9 @@ class Hooks:
         """Pass a line on to whoever shows progress."""
         if self.say:
             self.say(line)
+
+
+def well(host: Mapping[str, Any]) -> bool:
+    """Tell whether a row of a host service says that it runs and answers."""
+    health = host.get("health")
+    return bool(host.get("alive")) and not (isinstance(health, dict) and health.get("ok") is False)

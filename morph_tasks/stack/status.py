@@ -9,7 +9,7 @@ from morph_tasks.errors import Refusal
 from morph_tasks.stack import current, stampfile
 from morph_tasks.stack.compose import compose_file
 from morph_tasks.stack.env import known_env
-from morph_tasks.stack.model import NOT_CHANGED
+from morph_tasks.stack.model import NOT_CHANGED, well
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,7 +108,7 @@ def _of_hosts(env: StackEnv, hosts: tuple[dict[str, Any], ...], stale: str) -> S
 
 
 def _ailing(hosts: Sequence[dict[str, Any]]) -> list[str]:
-    return [f"host service {host.get('name')}: it does not answer" for host in hosts if not _well(host)]
+    return [f"host service {host.get('name')}: it does not answer" for host in hosts if not well(host)]
 
 
 def _stale(repo: Repo, config: Config, hosts: Sequence[dict[str, Any]]) -> str:
@@ -135,12 +135,7 @@ def _shown(found: current.Currency) -> list[dict[str, Any]]:
 
 def _base(values: dict[str, str], containers: Sequence[Container], hosts: Sequence[dict[str, Any]]) -> str | None:
     found = current.base_url(containers, values)
-    return found or (values["PLAYWRIGHT_BASE_URL"] if any(_well(host) for host in hosts) else None)
-
-
-def _well(host: dict[str, Any]) -> bool:
-    health = host.get("health")
-    return bool(host.get("alive")) and not (isinstance(health, dict) and health.get("ok") is False)
+    return found or (values["PLAYWRIGHT_BASE_URL"] if any(well(host) for host in hosts) else None)
 
 
 def _unrecorded(env: StackEnv, containers: Sequence[Container], hosts: tuple[dict[str, Any], ...]) -> StackStatus:

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
 from morph_tasks.stack import current, stampfile
 from morph_tasks.stack.compose import Compose, compose_file, services_of
 from morph_tasks.stack.env import StackEnv, stack_env
-from morph_tasks.stack.model import DEFAULT_TIMEOUT_S, NOT_CHANGED, Container, Context, HookOutcome, Hooks, StackResult
+from morph_tasks.stack.model import (
+    DEFAULT_TIMEOUT_S,
+    NOT_CHANGED,
+    Container,
+    Context,
+    HookOutcome,
+    Hooks,
+    StackResult,
+    well,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from morph_tasks.model.load import Config
     from morph_tasks.repo.git import Repo
     from morph_tasks.stack.raising import Raised
@@ -33,6 +44,7 @@ class _Job:
     fresh: bool
     timeout_s: float
     hooks: Hooks
+    lease: dict[str, str] = field(default_factory=dict)
 
     @property
     def project(self) -> str:
@@ -40,7 +52,7 @@ class _Job:
 
     @property
     def compose(self) -> Compose:
-        return Compose(self.repo.root, self.project, current.environment(self.env))
+        return Compose(self.repo.root, self.project, {**current.environment(self.env), **self.lease})
 
     def result(self, status: Any, **more: Any) -> StackResult:
         warnings = (*self.env.warnings, *more.pop("warnings", ()))
@@ -70,16 +82,35 @@ def bring_up(
             raise Refusal(
                 "compose-missing", "there is no compose file in the root of this tree", fix="add compose.yaml"
             )
-        return _with_hosts(job, (), warm=False, reused=NOT_CHANGED)
+        return _reused(job, (), NOT_CHANGED, (), warm=False)
     warm = None if fresh else _warm(job)
     if warm:
-        return _with_hosts(job, warm.containers, warm=True, reused=warm.because, warnings=warm.verdict.warnings)
+        return _reused(job, warm.containers, warm.because, warm.verdict.warnings)
     # Somebody else may be bringing up the very same: theirs is looked at once it is through.
     with stampfile.held(repo, job.project, wait_s=timeout_s + 60):
         warm = None if fresh else _warm(job)
         if warm:
-            return _with_hosts(job, warm.containers, warm=True, reused=warm.because, warnings=warm.verdict.warnings)
+            return _reused(job, warm.containers, warm.because, warm.verdict.warnings)
         return _raise(job)
+
+
+def _reused(
+    job: _Job, containers: tuple[Container, ...], because: str | None, warnings: tuple[str, ...], *, warm: bool = True
+) -> StackResult:
+    """Follow up on containers that stay as they are; host services that have to be built take a slot."""
+    if job.hooks.hosts is None or _hosts_stand(job):
+        return _with_hosts(job, containers, warm=warm, reused=because, warnings=warnings)
+    with _slot(job) as leased:
+        return _with_hosts(leased, containers, warm=warm, reused=because, warnings=warnings)
+
+
+def _hosts_stand(job: _Job) -> bool:
+    """Tell whether every host service runs, answers and was started from this code."""
+    if job.fresh or job.hooks.hosts_status is None:
+        return False
+    rows = job.hooks.hosts_status(job.repo, job.project)
+    code = current.code_stamp(job.repo, job.config)
+    return bool(rows) and all(well(row) and row.get("stamp") == code for row in rows)
 
 
 def _warm(job: _Job) -> current.Currency | None:
@@ -121,8 +152,19 @@ def _raise(job: _Job) -> StackResult:
         details = {"findings": [one.as_json() for one in found]}
         return job.result("fail", reason="stack-not-isolated", message=message, fix=blocking[0].fix, details=details)
     warnings = [*words, *(one.message for one in found)]
-    with job.hooks.slot() if job.hooks.slot else nullcontext():
-        return _raise_resolved(job, resolved, existing, tuple(warnings))
+    with _slot(job) as leased:
+        return _raise_resolved(leased, resolved, existing, tuple(warnings))
+
+
+@contextmanager
+def _slot(job: _Job) -> Iterator[_Job]:
+    """Hold a heavy slot, and give the job that lets its commands use it."""
+    if job.hooks.slot is None:
+        yield job
+        return
+    with job.hooks.slot() as lease:
+        # The commands of a lease never ask for a second one.
+        yield replace(job, lease=dict(getattr(lease, "env", None) or {}))
 
 
 def _raise_resolved(
@@ -274,6 +316,7 @@ def _with_hosts(
         warm,
         time.monotonic() + job.timeout_s,
         job.env.secrets,
+        job.lease,
     )
     common = {"services": _shown(containers), "base_url": base}
     hosts: tuple[dict[str, Any], ...] = ()

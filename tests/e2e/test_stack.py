@@ -19,10 +19,11 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
+from morph_tasks.errors import Refusal
 from morph_tasks.model.load import Config, load_config
 from morph_tasks.repo.git import open_repo
 from morph_tasks.stack import ports, stampfile
@@ -721,3 +722,42 @@ def test_host_services_belong_to_the_stack(stack: Stack, containers: bool) -> No
     assert stack.status()["up"] is False
     with pytest.raises(OSError, match=r"refused|reset"):
         page(done["baseUrl"])
+
+
+def test_a_slot_is_held_while_something_comes_up_and_never_for_a_warm_stack(stack: Stack) -> None:
+    stack.compose(DB)
+    repo = open_repo(stack.project.root)
+    taken: list[str] = []
+
+    class Lease:  # as the room of heavy jobs gives it
+        env: ClassVar = {"MORPH_TEST_LEASE": "1"}
+
+    @contextlib.contextmanager
+    def slot() -> Iterator[Lease]:
+        taken.append("taken")
+        yield Lease()
+
+    def hosts(context: Context) -> HookOutcome:
+        taken.append(context.env.get("MORPH_TEST_LEASE", "none"))
+        return HookOutcome()
+
+    def stands(*_: Any) -> tuple[dict[str, Any], ...]:
+        from morph_tasks.stack.current import code_stamp
+
+        return ({"name": "api", "alive": True, "health": None, "stamp": code_stamp(repo, Config({}, ""))},)
+
+    hooks = Hooks(hosts=hosts, slot=slot, hosts_status=stands)
+    first = measure_stack(repo, Config({}, ""), "cart", hooks=hooks)
+    assert (first.status, taken) == ("pass", ["taken", "1"])
+    assert "MORPH_TEST_LEASE" not in first.env
+    again = measure_stack(repo, Config({}, ""), "cart", hooks=hooks)
+    assert (again.reused_because, taken) == ("source unchanged since build", ["taken", "1", "none"])
+
+    @contextlib.contextmanager
+    def busy() -> Iterator[None]:
+        raise Refusal("busy", "no slot was free", exit_code=3)
+        yield
+
+    stack.project.write("page.html", "changed\n")
+    found = measure_stack(repo, Config({}, ""), "cart", hooks=Hooks(slot=busy))
+    assert (found.status, found.reason) == ("busy", "busy")
