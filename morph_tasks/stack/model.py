@@ -153,6 +153,8 @@ class Context:
     warm: bool
     deadline: float
     secrets: frozenset[str] = frozenset()
+    # For what runs only while the stack comes up: no part of what a service is.
+    lease: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -738,7 +738,7 @@ def test_a_slot_is_held_while_something_comes_up_and_never_for_a_warm_stack(stac
         yield Lease()
 
     def hosts(context: Context) -> HookOutcome:
-        taken.append(context.env.get("MORPH_TEST_LEASE", "none"))
+        taken.append(context.lease.get("MORPH_TEST_LEASE", "none"))
         return HookOutcome()
 
     def stands(*_: Any) -> tuple[dict[str, Any], ...]:
