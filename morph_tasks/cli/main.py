@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "trace": ("morph_tasks.cli.trace:trace", "Show which tests carry which scenario."),
     "e2e": ("morph_tasks.cli.e2e:e2e", "Run the application of a feature: up, status, down."),
     "env": ("morph_tasks.cli.env:env", "Print the ports and variables of a feature for a shell."),
+    "heavy": ("morph_tasks.cli.heavy:heavy", "Share the machine: slots for heavy jobs."),
     "gate-check": ("morph_tasks.cli.gates:gate_check", "Decide from facts whether a gate pauses."),
     "gate-decision": ("morph_tasks.cli.gates:gate_decision", "Record a decision on a gate by hand."),
     "approve": ("morph_tasks.cli.gates:approve", "Approve a gate."),

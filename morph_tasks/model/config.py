@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from morph_tasks.model.e2e import E2e
 from morph_tasks.model.evals import EvalSettings
+from morph_tasks.model.heavy import HeavyBlock
 
 Text = Annotated[str, StringConstraints(strict=True)]
 # An argument of a program holds 128 KiB; an id names files, beside a time and a suffix.
@@ -120,4 +121,5 @@ class Config(_Open):
     language: Literal["en", "pt", "pt-BR"] | None = Field(default=None, description="Language of the templates.")
     trust: Literal["auto", "manual"] | None = Field(default=None, description="Who may approve gates by default.")
     project: Project = Field(default=Project(), description="What is built and tested.")
+    heavy: HeavyBlock = Field(default=None, description="Slots for heavy jobs of one user.")
     e2e: E2e | None = Field(default=None, description="How the application is run.")

@@ -212,6 +212,7 @@ class Verification(_Exact):
     reason: str | None = Field(description="Why it was not stamped.")
     repeatOf: Repeat | None
     baseline: Baseline | None = None
+    cleanup: dict[str, Any] | None = Field(default=None, description="What became of the build servers of .NET.")
     code: Literal["baseline-refused"] | None = None
     message: str | None = None
 

@@ -74,7 +74,14 @@ def begin(root: str, feature: str, request: dict[str, Any], run_id: str) -> Any:
     holder.__enter__()
     # Not left to the interpreter: at its end the names that giving the lock back needs are gone.
     atexit.register(holder.__exit__, None, None, None)
+    atexit.register(_release_slot, root, feature, request, run_id)
     return True
+
+
+def _release_slot(root: str, feature: str, request: dict[str, Any], run_id: str) -> None:
+    run = current_run(root, feature, request, run_id)
+    if "slot" in run.__dict__:
+        run.slot.release()
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,8 +42,10 @@ def measure_application(run: Run, log: Path) -> Fields:
     """Bring the application up and ask it; returns the fields of a record. Raises Refusal `busy` (exit 3)."""
     from morph_tasks.stack.measure import measure_stack
     from morph_tasks.stack.wiring import hooks_for
+    from morph_tasks.verify.heavy import bring_up_slot
 
-    hooks = hooks_for(run.repo, run.config.data, run.feature, say=run.progress.note, slot=run.heavy_slot)
+    slot = partial(bring_up_slot, run.slot)
+    hooks = hooks_for(run.repo, run.config.data, run.feature, say=run.progress.note, slot=slot)
     found = measure_stack(
         run.repo, run.config, run.feature, fresh=run.request.fresh_e2e, timeout_s=_READY_S, hooks=hooks
     )

@@ -132,6 +132,8 @@ def _measure_now(run: Run, node: Node, facts: Facts) -> Record:
     failures = run.store.failures(node.ref, facts.key)
     if failures:
         run.progress.note(f"{node.ref:<26} failed {times(failures)} on identical inputs, measuring again")
+    if node.family in ("build", "tests"):
+        run.slot(node.ref)  # the wait for it belongs to no node
     started = time.time_ns()
     checked = _validated(run, node) if node.validator else None
     if checked and checked["status"] == "skip":
@@ -264,7 +266,8 @@ def _skip(why: str) -> dict[str, Any]:
 
 def _launched(run: Run, node: Node, log: Path, ceiling: int, env: dict[str, str]) -> Ended:
     if node.image is None:
-        return launch(run.repo, node, log, feature=run.feature, run_id=run.run_id, timeout_ms=ceiling, env=env)
+        more = {**run.slot.env, **env}
+        return launch(run.repo, node, log, feature=run.feature, run_id=run.run_id, timeout_ms=ceiling, env=more)
     from morph_tasks.verify.linux.run import launch_in_container
 
     return launch_in_container(
@@ -278,7 +281,7 @@ def _prebuild(run: Run, node: Node, log: Path, ceiling: int) -> dict[str, Any] |
 
     for command in node.prebuild:
         step = replace(node, family="build", command=command)
-        ended = launch(run.repo, step, log, feature=run.feature, run_id=run.run_id, timeout_ms=ceiling)
+        ended = _launched(run, step, log, ceiling, {})
         result = read_result(run.repo.root, step, log, ended, ceiling, 1, 0)
         if result["status"] != "pass":
             message = f"`{command}` failed, so no test was run: {result['message']}"

@@ -47,7 +47,7 @@ REASONS = {
     "secret-found": "an added line holds what looks like a secret; its value is not shown",
     "signal": "a signal ended the command",
     "smoke-failed": "a service of the application does not answer below 500",
-    "stack-not-isolated": "a fixed port, a fixed name or a missing source keeps the stack from running beside another one",
+    "stack-not-isolated": "a fixed port or name, or a missing source, keeps the stack from running beside another",
     "stale-binary": "the suite would run a binary that nothing here has built",
     "stale-volume": "a volume was made with other credentials",
     "suite-failed": "a suite did not load, so its tests are missing from the counts",

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +21,7 @@ from morph_tasks.verify.progress import Progress, Silent
 from morph_tasks.verify.request import Request
 
 if TYPE_CHECKING:
+    from morph_tasks.machine.heavy.one import OneSlot
     from morph_tasks.machine.pools import Pools
     from morph_tasks.verify.narrowing.slices import SliceFiles
 
@@ -86,10 +86,12 @@ class Run:
         widths = self.config.project.get("pools") or {}
         return Pools(self.repo.tree_state / "pools", self.request.jobs, widths)
 
-    @property
-    def heavy_slot(self) -> Callable[[], AbstractContextManager[object]] | None:
-        """Return what is held while the application is brought up."""
-        return None
+    @cached_property
+    def slot(self) -> OneSlot:
+        """Return the slot for heavy jobs of this run, taken when it is first called."""
+        from morph_tasks.verify.heavy import slot_for
+
+        return slot_for(self.config, self.feature, self.run_id)
 
     @property
     def measured(self) -> list[Node]:

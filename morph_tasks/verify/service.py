@@ -6,7 +6,9 @@ import os
 from contextlib import suppress
 from dataclasses import replace
 
+from morph_tasks.errors import Refusal
 from morph_tasks.repo.git import Repo
+from morph_tasks.verify.heavy import end_of_work
 from morph_tasks.verify.progress import Progress, Silent
 from morph_tasks.verify.report import Result
 from morph_tasks.verify.request import Request
@@ -44,7 +46,17 @@ def verify(repo: Repo, feature: str, request: Request, progress: Progress | None
             from morph_tasks.verify.linux.nodes import clean_up
 
             clean_up(repo)
-        result = run_graph(run)
+        try:
+            result = run_graph(run)
+        except Refusal as refusal:
+            if refusal.code == "busy":  # nothing was verified: neither green nor red
+                refusal.payload.setdefault("status", "busy")
+                refusal.payload["persisted"] = False
+            raise
+        finally:
+            cleaned = end_of_work(run.slot, run.config, repo.root) if "slot" in run.__dict__ else None
+        if cleaned:
+            result.payload["cleanup"] = cleaned
         if result.settled and request == Request(wait_s=request.wait_s, jobs=request.jobs):
             _witness(run, result)
         return result

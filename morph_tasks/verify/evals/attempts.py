@@ -29,7 +29,13 @@ def attempts(run: Run, node: Node, declared: Evals, log: Path, ceiling_ms: int) 
             return not_run(ready)
         place = log if attempt == 0 else log.with_suffix(f".{attempt}.log")
         ended = launch(
-            run.repo, node, place, feature=run.feature, run_id=run.run_id, timeout_ms=ceiling_ms, env=ready.env
+            run.repo,
+            node,
+            place,
+            feature=run.feature,
+            run_id=run.run_id,
+            timeout_ms=ceiling_ms,
+            env={**run.slot.env, **ready.env},
         )
         result = after(run.repo, ready, ended.exit_code, place, cut_off=ended.timed_out or ended.interrupted)
         result["warnings"] = [*left_behind(ended), *result["warnings"]]

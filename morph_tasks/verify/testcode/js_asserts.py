@@ -117,6 +117,8 @@ def _expect(node: Node, found: Chain, guard: str | None) -> Assertion | None:
     matcher = next((name for name in reversed(names) if name in _MATCHERS or re.match(r"to[A-Z]", name)), None)
     if not given or len(names) == 1 or matcher is None:
         return None
+    if node.type != "call_expression" and re.match(r"to[A-Z]", names[-1]):
+        return None  # `expect(a).toBe;` calls nothing
     subject = one_line(given[0])
     expected = found.last if node.type == "call_expression" and len(found.arguments) > 1 else []
     strength = _MATCHERS.get(matcher, SIZED)

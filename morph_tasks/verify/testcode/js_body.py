@@ -82,6 +82,12 @@ def _visit(node: Node, guard: str | None, body: Body, owned: frozenset[str]) -> 
             _visit(part, "try/catch" if quiet and part == sitter.field(node, "body") else guard, body, owned)
     elif kind in ("call_expression", "member_expression"):
         _call(node, guard, body, owned)
+    elif kind == "ternary_expression" or (
+        kind == "binary_expression" and text(sitter.field(node, "operator")) in ("&&", "||", "??")
+    ):
+        first = sitter.field(node, "condition") or sitter.field(node, "left")
+        for part in node.named_children:
+            _visit(part, guard if part == first else guard or f"if {one_line(first)}", body, owned)
     else:
         for part in node.named_children:
             _visit(part, guard, body, owned)
@@ -100,6 +106,8 @@ def _call(node: Node, guard: str | None, body: Body, owned: frozenset[str]) -> N
     swallowed = guard
     if node.type == "call_expression" and _swallows(node):
         swallowed = ".catch"
+    elif found and not {"resolves", "rejects"}.isdisjoint(found.names) and _is_dropped(node):
+        swallowed = guard or "without await"
     said = assertion(node, swallowed, owned) if swallowed != ".catch" or guard else None
     if said is not None:
         body.assertions.append(said)
@@ -114,6 +122,11 @@ def _call(node: Node, guard: str | None, body: Body, owned: frozenset[str]) -> N
         return
     for part in node.named_children:
         _visit(part, swallowed, body, owned)
+
+
+def _is_dropped(node: Node) -> bool:
+    """Tell whether nobody waits for what a call returns."""
+    return node.parent is not None and node.parent.type == "expression_statement"
 
 
 def _swallows(node: Node) -> bool:

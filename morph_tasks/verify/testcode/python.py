@@ -14,6 +14,7 @@ from morph_tasks.verify.testcode.python_marks import Marks, marks_of
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _SKIPS = frozenset({"skip", "skipTest", "SkipTest", "xfail", "importorskip"})
+_MARKERS = frozenset({"applymarker", "add_marker"})
 
 
 def read(path: str, source: bytes) -> TestSource:
@@ -75,6 +76,7 @@ class _File:
 
     def tests(self, body: Sequence[ast.stmt], above: tuple[str, ...], marks: Marks) -> Iterator[SourceTest]:
         """Yield the tests that stand in a module or class."""
+        undone = _undone(body)
         for node in body:
             if isinstance(node, ast.If):
                 how = f"if {ast.unparse(node.test)}"
@@ -85,6 +87,11 @@ class _File:
                 yield from self._suite(node, above, marks)
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
                 own = marks_of(node.decorator_list, self.named)
+                how, line = undone.get(node.name, ("", 0))
+                if line > node.lineno and not how:
+                    continue  # defined once more below: only the last one is run
+                if how and line > node.lineno:
+                    own = own.with_skip(how, line)
                 if not own.is_fixture:
                     name = " > ".join([*above, node.name])
                     yield _made(node, name, _body(node, self.owned), marks.joined(own))
@@ -100,6 +107,8 @@ class _File:
             elif isinstance(inner, ast.FunctionDef) and inner.name in ("setUp", "setUpClass", "setup_method"):
                 skip = _body(inner).skip
                 own = own.with_skip(*skip) if skip else own
+            elif isinstance(inner, ast.FunctionDef) and inner.name in ("__init__", "__new__") and not _is_case(node):
+                own = own.with_skip(f"{inner.name}: pytest leaves the class out", inner.lineno)
         yield from self.tests(node.body, (*above, node.name), marks.joined(own))
 
 
@@ -111,11 +120,14 @@ class _Body:
     skip: tuple[str, int] | None = None
     stops: int | None = None
     calls: dict[str, None] = field(default_factory=dict)
+    used: frozenset[str] = frozenset()
 
 
 def _body(function: Function, owned: frozenset[str] = frozenset()) -> _Body:
-    body = _Body()
+    body = _Body(used=frozenset(node.id for node in ast.walk(function) if isinstance(node, ast.Name)))
     _collect(function.body, None, body, owned, top=True)
+    if body.skip is None and _is_generator(function):
+        body.skip = "a test that yields is not run", function.lineno
     body.calls = {
         name: None for node in ast.walk(function) if isinstance(node, ast.Call) and (name := name_of(node.func))
     }
@@ -137,7 +149,10 @@ def _collect(
         if isinstance(node, ast.Assert):
             body.assertions += of_assert(node, guard)
         elif isinstance(node, ast.If):
+            before = len(body.assertions)
             _branches(node, guard, body, owned)
+            if _leaves(node) and len(body.assertions) == before:
+                guard = guard or f"if not ({ast.unparse(node.test)})"
         elif isinstance(node, ast.Try | ast.TryStar):
             inner = "try/except" if swallows(node.handlers) else guard
             _collect(node.body, inner, body, owned)
@@ -147,10 +162,10 @@ def _collect(
         elif isinstance(node, ast.With | ast.AsyncWith):
             for item in node.items:
                 _expression(item.context_expr, guard, body, owned)
-            inner = "suppress" if any(_suppresses(item.context_expr) for item in node.items) else guard
-            _collect(node.body, inner, body, owned)
+            hides = next(filter(None, (_suppresses(item.context_expr) for item in node.items)), None)
+            _collect(node.body, hides or guard, body, owned)
         elif isinstance(node, ast.For | ast.AsyncFor | ast.While | ast.FunctionDef | ast.AsyncFunctionDef):
-            if isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and not node.test.value:
+            if _never_runs(node, body):
                 continue
             _collect([*node.body, *getattr(node, "orelse", [])], guard, body, owned)
         elif isinstance(node, ast.Match):
@@ -184,16 +199,70 @@ def _expression(node: ast.expr, guard: str | None, body: _Body, owned: frozenset
                 body.assertions.append(found)
 
 
-def _suppresses(node: ast.expr) -> bool:
-    if name_of(node) != "suppress" or not isinstance(node, ast.Call):
+def _suppresses(node: ast.expr) -> str | None:
+    """Return how a context keeps a failure inside of it from being seen; None when it does not."""
+    if not isinstance(node, ast.Call) or name_of(node) not in ("suppress", "raises", "assertRaises"):
+        return None
+    hides = {"Exception", "BaseException", "AssertionError"}
+    return None if hides.isdisjoint(map(name_of, node.args)) else ast.unparse(node)
+
+
+def _never_runs(node: ast.stmt, body: _Body) -> bool:
+    """Tell whether a loop has nothing to go through, or a function inside of a test is called by nobody."""
+    if isinstance(node, ast.While):
+        return isinstance(node.test, ast.Constant) and not node.test.value
+    if isinstance(node, ast.For | ast.AsyncFor):
+        return isinstance(node.iter, ast.List | ast.Tuple | ast.Set) and not node.iter.elts
+    functions = ast.FunctionDef | ast.AsyncFunctionDef
+    return isinstance(node, functions) and not node.decorator_list and node.name not in body.used
+
+
+def _leaves(node: ast.If) -> bool:
+    """Tell whether what is behind a condition ends the test, or one turn of its loop."""
+    known = isinstance(node.test, ast.Constant)
+    return not known and not node.orelse and isinstance(node.body[-1], ast.Return | ast.Continue)
+
+
+def _is_generator(function: Function) -> bool:
+    """Tell whether a test yields and nothing but marks of pytest stand above it, so that nothing would run it."""
+    if isinstance(function, ast.AsyncFunctionDef) or not function.name.startswith("test"):
         return False
-    return not {"Exception", "BaseException", "AssertionError"}.isdisjoint(map(name_of, node.args))
+    if not all(ast.unparse(one).startswith("pytest.mark.") for one in function.decorator_list):
+        return False
+    waiting: list[ast.AST] = list(function.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            waiting += ast.iter_child_nodes(node)
+    return False
+
+
+def _undone(body: Sequence[ast.stmt]) -> dict[str, tuple[str, int]]:
+    """Return the names of tests that a later statement takes away: how, and its line. No text: it is defined anew."""
+    found: dict[str, tuple[str, int]] = {}
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            found[node.name] = "", node.lineno
+            continue
+        targets = node.targets if isinstance(node, ast.Assign | ast.Delete) else []
+        for target in targets:
+            if isinstance(target, ast.Name) and target.id in found:
+                found[target.id] = ast.unparse(node), node.lineno
+            elif isinstance(target, ast.Attribute) and target.attr == "__test__" and isinstance(node, ast.Assign):
+                if isinstance(node.value, ast.Constant) and not node.value.value:
+                    found[name_of(target.value)] = ast.unparse(node), node.lineno
+    return found
 
 
 def _skip_of(node: ast.stmt) -> tuple[str, int] | None:
     """Return how a statement ends the test before anything is asserted, and its line."""
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and name_of(node.value.func) in _SKIPS:
         return ast.unparse(node.value), node.lineno
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and name_of(node.value.func) in _MARKERS:
+        given = node.value.args[:1]
+        return (ast.unparse(node.value), node.lineno) if given and name_of(given[0]) in _SKIPS else None
     if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and name_of(node.value) == "importorskip":
         return ast.unparse(node.value), node.lineno
     if isinstance(node, ast.Raise) and node.exc is not None and name_of(node.exc) == "SkipTest":
@@ -236,6 +305,11 @@ def _inner(node: ast.If | ast.Try | ast.With) -> Iterator[ast.stmt]:
 def _is_suite(node: ast.ClassDef) -> bool:
     bases = [name_of(base) for base in node.bases]
     return node.name.startswith("Test") or any("Test" in base for base in bases)
+
+
+def _is_case(node: ast.ClassDef) -> bool:
+    """Tell whether a class may be a unittest case, which is made by its own rules."""
+    return any("Test" in name_of(base) or "Case" in name_of(base) for base in node.bases)
 
 
 def _plain_functions(body: Sequence[ast.stmt]) -> list[Function]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from typing import TypeGuard
 
 from morph_tasks.verify.testcode.model import (
     CALLED_WITH,
@@ -50,6 +51,8 @@ _COMPARES = {
     ast.In: ("in", PARTIAL), ast.NotIn: ("not in", PARTIAL), ast.Lt: ("<", PARTIAL), ast.LtE: ("<=", PARTIAL),
     ast.Gt: (">", PARTIAL), ast.GtE: (">=", PARTIAL),
 }  # fmt: skip
+_UNORDERED = frozenset({"sorted", "set", "frozenset", "Counter"})
+_FOLDS = frozenset({"lower", "upper", "casefold"})
 _NEGATED = {"==": "!=", "!=": "==", "is": "is not", "is not": "is", "in": "not in", "not in": "in"}
 
 
@@ -83,8 +86,13 @@ def of_call(node: ast.Call, guard: str | None, owned: frozenset[str] = frozenset
         strength = UNKNOWN
     if strength >= UNEQUAL and len(node.args) >= 2 and _same(node.args[0], node.args[1]):
         strength = NOTHING
+    tolerance = _tolerance(node)
+    if name in ("assertLess", "assertLessEqual") and len(node.args) > 1 and name_of(node.args[0]) == "abs":
+        strength, tolerance = CLOSE, number_of(node.args[1])
+    if strength == EXACT and any(map(_is_part, node.args[:2])):
+        strength = CALLED_WITH
     subject = ast.unparse(node.args[0]) if node.args else ast.unparse(node.func)
-    return Assertion(node.lineno, ast.unparse(node), strength, name, _tolerance(node), guard, None, subject)
+    return Assertion(node.lineno, ast.unparse(node), strength, name, tolerance, guard, None, subject)
 
 
 def _owner(node: ast.expr) -> str:
@@ -97,7 +105,9 @@ def _is_raises(node: ast.Call, name: str) -> bool:
 
 def _raises(node: ast.Call, name: str, guard: str | None) -> Assertion:
     error = ast.unparse(node.args[0]) if node.args else ""
-    told = name in _RAISES_TEXT or any(word.arg in ("match", "check") for word in node.keywords)
+    told = name in _RAISES_TEXT or any(
+        word.arg in ("match", "check") and not _matches_all(word.value) for word in node.keywords
+    )
     strength = UNEQUAL if error in _ANY else PARTIAL
     if told:
         strength += 5
@@ -116,6 +126,8 @@ def _condition(test: ast.expr, line: int, lead: str, guard: str | None) -> Asser
     text = lead + ast.unparse(ast.fix_missing_locations(test))
     form, strength, subject = _shape(test)
     tolerance = next((found for call in _calls(test) if (found := _tolerance(call)) is not None), None)
+    if _is_distance(test):
+        tolerance = number_of(test.comparators[0])
     return Assertion(line, text, strength, form, tolerance, guard, None, subject)
 
 
@@ -149,8 +161,10 @@ def _comparison(test: ast.Compare) -> tuple[str, int, str]:
     subject = ast.unparse(right if isinstance(left, ast.Constant) else left)
     if _same(left, right) or (isinstance(left, ast.Constant) and isinstance(right, ast.Constant)):
         return form, NOTHING, subject
+    if "ANY" in (name_of(left), name_of(right)):
+        return form, NOTHING, subject
     if strength != EXACT:
-        return form, strength, subject
+        return form, CLOSE if _is_distance(test) else strength, subject
     if any(name_of(call) in _APPROX for call in _calls(test)):
         return form, CLOSE, subject
     if name_of(left) == "len" or name_of(right) == "len":
@@ -159,7 +173,29 @@ def _comparison(test: ast.Compare) -> tuple[str, int, str]:
         isinstance(side, ast.List | ast.Tuple | ast.Dict | ast.Set) and not _elements(side) for side in (left, right)
     ):
         return form, SIZED, subject
-    return form, PARTIAL if name_of(left) == "type" else EXACT, subject
+    if name_of(left) == "type":
+        return form, PARTIAL, subject
+    return form, CALLED_WITH if _is_part(left) or _is_part(right) else EXACT, subject
+
+
+def _is_distance(test: ast.expr) -> TypeGuard[ast.Compare]:
+    """Tell whether a condition is `abs(…) < number`: one value, give or take."""
+    return isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Lt | ast.LtE) and name_of(test.left) == "abs"
+
+
+def _is_part(side: ast.expr) -> bool:
+    """Tell whether a side of a comparison leaves something out: the order, the case, or what is beyond a slice."""
+    if isinstance(side, ast.Subscript):
+        return isinstance(side.slice, ast.Slice)
+    if not isinstance(side, ast.Call):
+        return False
+    if isinstance(side.func, ast.Attribute) and side.func.attr in _FOLDS:
+        return not side.args
+    return name_of(side.func) in _UNORDERED and len(side.args) == 1
+
+
+def _matches_all(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value in ("", ".", ".*", ".+")
 
 
 def _elements(node: ast.List | ast.Tuple | ast.Dict | ast.Set) -> bool:

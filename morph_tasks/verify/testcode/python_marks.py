@@ -99,6 +99,8 @@ def _with_cases(marks: Marks, call: ast.Call, named: Mapping[str, ast.expr]) -> 
     names = _texts(ids.elts) if isinstance(ids, ast.List | ast.Tuple) else []
     if not isinstance(rows, ast.List | ast.Tuple | ast.Set):
         return replace(marks, case_names=(*marks.case_names, *names))
+    if not rows.elts:
+        return marks.with_skip("parametrize without a row", call.lineno)
     cases = [ast.unparse(row) for row in rows.elts]
     left_out = [ast.unparse(row) for row in rows.elts if _is_left_out(row)]
     names += [name for row in rows.elts for name in _row_names(row)]

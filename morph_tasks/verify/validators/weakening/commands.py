@@ -222,6 +222,7 @@ def options_of(command: Command) -> tuple[dict[str, list[str]], list[str]]:
             found.setdefault(name, []).append(value)
         elif (
             word not in _PLAIN_FLAGS
+            and (word != "-x" or command.program.startswith("gradle"))
             and (word in _VALUED or word in _NARROW or word in _NUMBERS)
             and at + 1 < len(words)
         ):
@@ -261,9 +262,10 @@ def weaker(old: Command, new: Command) -> Iterator[Finding]:
 
 def _fewer_places(old: Command, new: Command, before: list[str], after: list[str]) -> Iterator[Finding]:
     """Yield when a command that ran everything names places now, or does not name some of them any more."""
+    before, after = ([word for word in words if word not in ("run", "--")] for words in (before, after))
     if before == after:
         return
-    missing = [word for word in before if word not in after and word not in ("run", "--")]
+    missing = [word for word in before if word not in after]
     said = f"`{old.text}`", f"`{new.text}`"
     if not after and old.program != "go test":
         return  # without places they take everything

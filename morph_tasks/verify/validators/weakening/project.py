@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from morph_tasks.verify.validators.weakening.commands import commands_in, weaker
@@ -13,8 +14,8 @@ from morph_tasks.verify.validators.weakening.model import Change, Finding
 def weakened_project(change: Change) -> Iterator[Finding]:
     """Yield what the nodes prove less; raises ValueError when a side is no JSON."""
     before, after = _project(change.before), _project(change.after)
-    if before is None:
-        return
+    if before is None:  # what was inferred may be declared away
+        before = {}
     text = (change.after if change.after is not None else change.before or b"").decode("utf-8", "replace")
     old_text = (change.before or b"").decode("utf-8", "replace")
     file = _File(change.path, text, old_text)
@@ -72,6 +73,9 @@ class _File:
 
 
 def _suites(file: _File, before: dict[str, Any], after: dict[str, Any]) -> Iterator[Finding]:
+    if before.get("build") != [] and after.get("build") == []:
+        was = "declared" if before.get("build") else "inferred"
+        yield file.finding("suite-narrowed", "build", f"project.build: {was}", "project.build: []")
     olds, news = _by_id(before), _by_id(after)
     if olds and after.get("tests") == []:
         yield file.finding("suite-narrowed", "tests", f"project.tests: {', '.join(olds)}", "project.tests: []")
@@ -111,6 +115,10 @@ def _node(file: _File, name: str, old: dict[str, Any], new: dict[str, Any]) -> I
         yield file.finding(
             "suite-narrowed", "expectedCount", f"expectedCount: {was}", said, node=name, gone=now is None
         )
+    if str(old.get("cwd") or ".") != str(new.get("cwd") or "."):
+        was, now = (str(one.get("cwd") or ".") for one in (old, new))
+        # A folder that was renamed looks the same.
+        yield replace(file.finding("suite-narrowed", "cwd", f"cwd: {was}", f"cwd: {now}", node=name), sure=False)
     yield from file.higher(
         "retries-raised", "retries", "retries", old.get("retries"), new.get("retries"), name, default=0
     )
