@@ -74,11 +74,24 @@ def layout(block: Block, feature: str, name: str, *, dotnet: bool) -> dict[str, 
 
 def _made(repo: Repo, config: Config, feature: str, key: str, block: Block, name: str) -> StackEnv:
     dotnet = "dotnet" in [tag.strip().lower() for tag in (config.project.get("stack") or "").split("+")]
-    values = layout(block, feature.removeprefix(project.TASK), name, dotnet=dotnet)
+    values = layout(block, _worked_on(repo.root, feature), name, dotnet=dotnet)
     further, warnings = port_names(config.data.get("e2e"), values)
     values.update(further)
     made = StackEnv(values, tuple(warnings), key, block)
     return _with_credentials(made, repo.root, config)
+
+
+def _worked_on(root: Path, feature: str) -> str:
+    """Return the feature that a work tree is for: a task's tree may have been made on behalf of one."""
+    if not feature.startswith(project.TASK):
+        return feature
+    from morph_tasks.stack.envfile import parse
+
+    try:
+        said = parse((root / ".morph" / "worktree.env").read_bytes().decode("utf-8", "surrogateescape"))[0]
+    except OSError:
+        said = {}
+    return said.get("MORPH_FEATURE") or feature.removeprefix(project.TASK)
 
 
 def port_names(e2e: Any, values: dict[str, str]) -> tuple[dict[str, str], list[str]]:

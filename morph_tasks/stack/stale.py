@@ -21,10 +21,10 @@ _REFUSED = re.compile(
     r"Login failed for user|role \"[^\"]*\" does not exist|no pg_hba\.conf entry|ACCESS_REFUSED",
     re.IGNORECASE,
 )
-_KEPT_DATA = re.compile(
-    r"Skipping initialization|appears to contain a database|database files are incompatible with server|"
-    r"was initialized by PostgreSQL version|different version of MySQL|Cannot (?:up|down)grade|"
-    r"featureCompatibilityVersion",
+_KEPT_DATA = re.compile(r"Skipping initialization|appears to contain a database", re.IGNORECASE)
+_OTHER_VERSION = re.compile(
+    r"database files are incompatible with server|was initialized by PostgreSQL version|"
+    r"different version of MySQL|Cannot (?:up|down)grade|Invalid featureCompatibilityVersion",
     re.IGNORECASE,
 )
 # A volume made with its container is at most this much older.
@@ -52,17 +52,20 @@ def likely_cause(
     `said` are further lines, such as the output of failed specs. No value of a credential is in the answer.
     """
     lines = [*said, *(line for one in containers for line in log_of(one))]
-    refused = any(_REFUSED.search(line) for line in lines)
-    kept = any(_KEPT_DATA.search(line) for line in lines)
-    if not refused and not any("incompatible with server" in line for line in lines):
-        return None
+
+    def found(pattern: re.Pattern[str]) -> bool:
+        return any(pattern.search(line) for line in lines)
+
     older = suspects(project, containers, resolved)
-    if not older and not kept:
+    named = ", ".join(f"volume {name}" for name in older or sorted(_uses(resolved, project))) or "a kept volume"
+    anew = f"`morph-spec e2e up {feature} --fresh` removes it and begins anew"
+    if found(_OTHER_VERSION):
+        return f"{named} predates this configuration: its data was made by another version of the database; {anew}"
+    if not found(_REFUSED) or not (older or found(_KEPT_DATA)):
         return None
-    named = ", ".join(f"volume {name}" for name in older or _databases(resolved, project)) or "a kept volume"
     return (
         f"{named} predates this configuration: its data was initialised with other credentials, and a changed password "
-        f"does not reach it; `morph-spec e2e up {feature} --fresh` removes it and begins anew"
+        f"does not reach it; {anew}"
     )
 
 
@@ -77,10 +80,6 @@ def _uses(resolved: Mapping[str, Any], project: str) -> dict[str, set[str]]:
             if mount.get("type") == "volume" and source in declared and not (entry or {}).get("external"):
                 found.setdefault(str((entry or {}).get("name") or f"{project}_{source}"), set()).add(service)
     return found
-
-
-def _databases(resolved: Mapping[str, Any], project: str) -> list[str]:
-    return sorted(_uses(resolved, project))
 
 
 def _volumes(project: str) -> list[dict[str, Any]]:

@@ -183,3 +183,14 @@ def test_values_do_not_depend_on_where_one_asks(project: Project) -> None:
     assert json.dumps(stack_env(there, _config(), "cart").values) == json.dumps(
         stack_env(tree, _config(), "cart").values
     )
+
+
+def test_a_task_tree_keeps_the_feature_it_was_made_for(project: Project) -> None:
+    project.git("worktree", "add", "-q", "-b", "morph-task/agent-1", "../task-tree")
+    tree = open_repo(project.root.parent / "task-tree")
+    assert stack_env(tree, _config(), "task/agent-1").values["MORPH_FEATURE"] == "agent-1"
+    (tree.root / ".morph").mkdir(exist_ok=True)
+    (tree.root / ".morph/worktree.env").write_text("MORPH_FEATURE=cart\nPORT=1\n")
+    found = stack_env(tree, _config(), "task/agent-1").values
+    assert (found["MORPH_FEATURE"], found["COMPOSE_PROJECT_NAME"]) == ("cart", "morph-task-agent-1")
+    assert found["PORT"] != "1"
