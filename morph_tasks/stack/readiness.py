@@ -12,7 +12,7 @@ from morph_tasks.stack.model import Container, Service
 SETTLE_S = 2.0
 SETTLE_AFTER_CRASH_S = 10.0
 # So many restarts are a loop, so many of them after everything else was ready: until then it may wait for the rest.
-LOOP, LOOP_ALONE = 5, 3
+LOOP, LOOP_ALONE = 5, 2
 # A restart policy may bring an ended container back between two looks.
 _SAME_END_S = 1.0
 _RESTARTS = ("always", "unless-stopped", "on-failure")

@@ -337,7 +337,7 @@ BROKEN = {
 )
 def test_what_does_not_come_up_fails_with_its_last_words(stack: Stack, service: str, reason: str, said: str) -> None:
     stack.compose(DB, BROKEN[service])
-    done = stack.up("--timeout", "20" if reason == "service-failed" else "8")
+    done = stack.up("--timeout", "60" if reason == "service-failed" else "8")
     assert (done["exit"], done["ok"], done["reason"]) == (1, False, reason), done
     assert said in done["message"], done
     if said == "exit code 3":
