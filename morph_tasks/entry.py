@@ -33,6 +33,10 @@ def _quick(argv: list[str]) -> int | None:
             from morph_tasks.verify.witness import replay
 
             return replay(argv)
+        if argv[:1] == ["e2e"]:
+            from morph_tasks.stack.quick import answer
+
+            return answer(argv)
         if argv[:1] in (["list"], ["--help"], ["-h"]):
             from morph_tasks.cli.quick import quick
 

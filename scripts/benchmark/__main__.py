@@ -38,6 +38,7 @@ def main() -> int:
             missed += not held
             lines.append(line)
             print(line, flush=True)
+        bench.workshop.close()
     about = (
         f"\nMedians of {size.pairs} interleaved pairs on {os.cpu_count()} cores, {platform.system()} "
         f"{platform.machine()}, Python {platform.python_version()}."

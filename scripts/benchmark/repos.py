@@ -61,6 +61,11 @@ class Workshop:
             raise
         return shell
 
+    def close(self) -> None:
+        """Take down what was brought up."""
+        if "stack" in self.__dict__:
+            self.stack[0].output("morph-spec", "e2e", "down", FEATURE, "--volumes")
+
     def weakened(self, lines: int) -> Shell:
         """Return a repository whose feature changed so many lines of Python and TypeScript tests, for the worse."""
         root = self.folder / "weakened"
@@ -73,6 +78,21 @@ class Workshop:
         shell.output("morph-spec", "create", FEATURE, "--type", "chore", "--description", "What is measured")
         write_tests(root, lines // 4, strict=False)
         return shell
+
+    @cached_property
+    def stack(self) -> tuple[Shell, str]:
+        """Return the example of three containers, brought up, and the name of its compose project."""
+        example = Path(__file__).resolve().parents[2] / "examples/stack"
+        root = self.folder / "stack"
+        # Compose may be installed for one person only, and this run has a home of its own.
+        config = os.environ.get("DOCKER_CONFIG") or str(Path.home() / ".docker")
+        shell = Shell(root, {**self.env, "MORPH_HEAVY": "off", "DOCKER_CONFIG": config})
+        shutil.copytree(example, root, ignore=shutil.ignore_patterns("node_modules"))
+        shell.output(str(example / "base-image"))
+        commit_all(shell, "an application")
+        shell.output("morph-spec", "create", FEATURE, "--type", "chore", "--description", "What is measured")
+        said = json.loads(shell.output("morph-spec", "e2e", "up", FEATURE, "--json"))
+        return shell, str(said["project"])
 
     @cached_property
     def plain(self) -> Shell:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from repos import BUSY, FEATURE, INSTANT, NODES, Workshop, plan
 from timing import Cost, NotAvailable, Pairs, Shell, alone, compare
@@ -164,6 +165,33 @@ def tripwire(bench: Bench) -> Measured:
     return Measured(what, "", f"{cpu:.2f} s", "≤ 2 s", cpu <= 2)
 
 
+def heavy_alone(bench: Bench) -> Measured:
+    """Taking a slot for heavy jobs that nobody else wants, and giving it back."""
+    said = _slots(bench, "alone", "200")
+    took = float(said["seconds"])
+    return Measured(
+        "a heavy slot taken and given back, in process", "", f"{took * 1000:.1f} ms", "≤ 5 ms", took <= 0.005
+    )
+
+
+def heavy_crowd(bench: Bench) -> Measured:
+    """Twenty processes that compete for the slots a thousand times."""
+    said = _slots(bench, "crowd", "20", "50")
+    value = f"{said['granted']:,} granted, {said['lost']} lost, {said['most']} at once with {said['slots']} slots"
+    held = not said["lost"] and not said["failed"] and said["most"] <= said["slots"]
+    return Measured("heavy slots, 20 processes, 1,000 times", "", value, "none lost, none too many", held)
+
+
+def e2e_status(bench: Bench) -> Measured:
+    """Asking whether a stack of three services is up, well and current, against one listing by Compose."""
+    return _stack(bench, "status", 0.8)
+
+
+def e2e_up(bench: Bench) -> Measured:
+    """Bringing up what is up already, against one listing by Compose; no container may be restarted."""
+    return _stack(bench, "up", 1.2)
+
+
 ROWS: dict[str, Callable[[Bench], Measured]] = {
     "noop": noop,
     "noop-50k": noop_many,
@@ -179,7 +207,33 @@ ROWS: dict[str, Callable[[Bench], Measured]] = {
     "junit": junit,
     "slice": slice_start,
     "tripwire": tripwire,
+    "heavy": heavy_alone,
+    "heavy-crowd": heavy_crowd,
+    "e2e": e2e_status,
+    "e2e-up": e2e_up,
 }
+
+
+def _slots(bench: Bench, *words: str) -> dict[str, Any]:
+    said: dict[str, Any] = json.loads(
+        bench.workshop.plain.output(sys.executable, str(Path(__file__).with_name("heavy.py")), *words)
+    )
+    return said
+
+
+def _stack(bench: Bench, verb: str, limit: float) -> Measured:
+    shell, project = bench.workshop.stack
+    ids = ("docker", "ps", "-q", "--no-trunc", "--filter", f"label=com.docker.compose.project={project}")
+    before = sorted(shell.output(*ids).split())
+    pairs = compare(
+        lambda: shell.cost("morph-spec", "e2e", verb, FEATURE),
+        lambda: shell.cost("docker", "compose", "-p", project, "ps", "--format", "json"),
+        bench.size.pairs,
+    )
+    if sorted(shell.output(*ids).split()) != before:
+        raise NotAvailable(f"`e2e {verb}` replaced a container that was up")
+    what = f"`morph-spec e2e {verb}`, a warm, current stack of three services"
+    return _ratio(what, "`docker compose ps --format json`", pairs, limit)
 
 
 def _picking(shell: Shell) -> float:
