@@ -68,7 +68,9 @@ def cli() -> None:
 
 def main(argv: Sequence[str]) -> int:
     """Run one command and return its exit code."""
-    as_json = "--json" in argv
+    # What stands behind `--` are the words of somebody else's command.
+    own = argv[: argv.index("--")] if "--" in argv else argv
+    as_json = "--json" in own
     try:
         code = cli.main(args=list(argv), prog_name="morph-spec", standalone_mode=False)
     except Refusal as refusal:

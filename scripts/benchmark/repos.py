@@ -92,6 +92,7 @@ class Workshop:
         commit_all(shell, "an application")
         shell.output("morph-spec", "create", FEATURE, "--type", "chore", "--description", "What is measured")
         said = json.loads(shell.output("morph-spec", "e2e", "up", FEATURE, "--json"))
+        shell.output("morph-spec", "e2e", "up", FEATURE)  # that nothing changed is known from the second on
         return shell, str(said["project"])
 
     @cached_property

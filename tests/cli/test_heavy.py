@@ -121,6 +121,15 @@ def test_a_command_that_a_signal_ended(shell: Shell) -> None:
     assert shell.heavy("run", "--", "sh", "-c", "kill -TERM $$").returncode == 143
 
 
+@pytest.fixture
+def heard() -> Iterator[None]:
+    """Let what is started here hear of the end of a terminal, also under nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("heard")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1])
 def test_signals_reach_the_command(shell: Shell, number: signal.Signals) -> None:
     script = (

@@ -18,6 +18,13 @@ TESTS = Path(__file__).parents[1]
 READERS = "verify/runners/test_cases.py"
 COVERED = {
     **{f"a{number:02}": READERS for number in range(1, 37, 2)},
+    "b01": "stack/test_readiness.py::test_a_one_shot_that_nobody_depends_on_is_completed",
+    "b03": "e2e/test_stack.py::test_a_dependency_that_is_unhealthy_first_and_healthy_then",
+    "b05": "stack/test_sample.py::test_both_shapes_of_ps_and_what_surrounds_them",
+    "b07": "stack/test_preflight.py::test_fixed_names_are_found_and_those_of_the_project_are_not",
+    "b09": "e2e/test_stack.py::test_a_missing_variable_is_composes_own_refusal_and_creates_nothing",
+    "b11": "stack/test_project.py::test_names_are_normalised_as_compose_does",
+    "b13": "e2e/test_stack.py::test_a_volume_with_another_password_is_named_as_the_cause",
     "c11": "e2e/test_cases.py::test_before_the_first_commit",
     "c13": "e2e/test_cases.py::test_a_shallow_clone",
     "d01": "e2e/test_cases.py::test_odd_names_do_not_break_the_task_file",
@@ -29,15 +36,14 @@ COVERED = {
     "f01": "machine/test_identity.py::test_a_number_that_another_process_has_now_is_dead",
     "f03": "machine/test_identity.py::test_a_zombie_is_dead",
     "f05": "machine/test_processes.py::test_what_escaped_is_ended_too",
+    "f07": "machine/heavy/test_memory.py",
     "g01": "plan/test_outline.py::test_a_fence_is_closed_by_its_own_kind_and_length",
     "g03": "plan/test_outline.py::test_what_a_comment_holds_is_no_heading",
     "g05": "plan/test_source.py",
 }
 WAITING = {
-    **dict.fromkeys(("b01", "b03", "b05", "b07", "b09", "b11", "b13"), "the running application"),
     **dict.fromkeys(("c01", "c03", "c05", "c07", "c09", "c15", "c17"), "work trees, finishing and pruning"),
     **dict.fromkeys(("e01", "e03", "e07", "e09", "e11"), "redaction of commands in events"),
-    "f07": "slots for heavy work",
     "g07": "task lists: plans have none",
     **dict.fromkeys(("h01", "h03", "h05"), "the proof taken from continuous integration"),
 }
