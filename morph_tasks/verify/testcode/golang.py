@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import platform
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -28,6 +30,11 @@ from morph_tasks.verify.testcode.sitter import field, line, one_line, parse, par
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+# Systems and processors that a file name can end in; what builds anywhere is no part of the list.
+_SYSTEM = re.compile(
+    r"_((?:aix|android|darwin|dragonfly|freebsd|illumos|ios|js|linux|netbsd|openbsd|plan9|solaris|wasip1|windows"
+    r"|386|amd64|arm|arm64|loong64|mips\w*|ppc64\w*|riscv64|s390x|wasm))_test\.go$"
+)
 _NAME = re.compile(r"(?:Test|Fuzz)(?![a-z])\w*$")
 _FAILS = re.compile(
     r"\b\w+\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\bpanic\(|\b(?:t|tb|require|assert)\.Fail\w*\("
@@ -62,7 +69,16 @@ def read(path: str, source: bytes) -> TestSource:
         tests = tuple(
             replace(one, skipped=one.skipped or text(tag), skip_line=one.skip_line or line(tag)) for one in tests
         )
+    system = _SYSTEM.search(path)
+    if system is not None and system[1] not in _here():
+        tests = tuple(replace(one, skipped=one.skipped or f"the file is for {system[1]} alone") for one in tests)
     return TestSource(path, "go", tests, True, helpers)
+
+
+def _here() -> tuple[str, str]:
+    """Return the system and the processor of this machine in go's words."""
+    machine = platform.machine().lower()
+    return sys.platform, {"x86_64": "amd64", "aarch64": "arm64"}.get(machine, machine)
 
 
 def _is_test(node: Node) -> bool:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _MATCHERS = {
     "toBe": EXACT, "toEqual": EXACT, "toStrictEqual": EXACT, "toMatchSnapshot": EXACT, "toMatchInlineSnapshot": EXACT,
     "toThrowErrorMatchingSnapshot": EXACT, "toThrowErrorMatchingInlineSnapshot": EXACT, "toMatchFileSnapshot": EXACT,
+    "toBeTrue": EXACT, "toBeFalse": EXACT,
     "toBeNull": EXACT, "toBeUndefined": EXACT, "toBeNaN": EXACT, "toHaveText": EXACT, "toHaveValue": EXACT,
     "toHaveURL": EXACT, "toHaveTitle": EXACT, "toHaveScreenshot": EXACT, "toHaveTextContent": PARTIAL,
     "toBeCloseTo": CLOSE, "toHaveLength": SIZED, "toHaveCount": SIZED, "toHaveBeenCalledTimes": SIZED,

@@ -102,7 +102,7 @@ class _File:
             if isinstance(inner, ast.Assign) and any(name_of(target) == "pytestmark" for target in inner.targets):
                 own = own.joined(marks_of(self._listed(inner.value), self.named))
             elif isinstance(inner, ast.Assign) and any(name_of(target) == "__test__" for target in inner.targets):
-                if isinstance(inner.value, ast.Constant) and not inner.value.value:
+                if _is_off(inner):
                     own = own.with_skip("__test__ = False", inner.lineno)
             elif isinstance(inner, ast.FunctionDef) and inner.name in ("setUp", "setUpClass", "setup_method"):
                 skip = _body(inner).skip
@@ -239,6 +239,10 @@ def _is_generator(function: Function) -> bool:
     return False
 
 
+def _is_off(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and not node.value.value
+
+
 def _undone(body: Sequence[ast.stmt]) -> dict[str, tuple[str, int]]:
     """Return the names of tests that a later statement takes away: how, and its line. No text: it is defined anew."""
     found: dict[str, tuple[str, int]] = {}
@@ -250,9 +254,8 @@ def _undone(body: Sequence[ast.stmt]) -> dict[str, tuple[str, int]]:
         for target in targets:
             if isinstance(target, ast.Name) and target.id in found:
                 found[target.id] = ast.unparse(node), node.lineno
-            elif isinstance(target, ast.Attribute) and target.attr == "__test__" and isinstance(node, ast.Assign):
-                if isinstance(node.value, ast.Constant) and not node.value.value:
-                    found[name_of(target.value)] = ast.unparse(node), node.lineno
+            elif isinstance(target, ast.Attribute) and target.attr == "__test__" and _is_off(node):
+                found[name_of(target.value)] = ast.unparse(node), node.lineno
     return found
 
 

@@ -163,6 +163,8 @@ def _comparison(test: ast.Compare) -> tuple[str, int, str]:
         return form, NOTHING, subject
     if "ANY" in (name_of(left), name_of(right)):
         return form, NOTHING, subject
+    if form == "in" and isinstance(right, ast.Tuple | ast.List | ast.Set) and len(right.elts) == 1:
+        return form, EXACT, subject
     if strength != EXACT:
         return form, CLOSE if _is_distance(test) else strength, subject
     if any(name_of(call) in _APPROX for call in _calls(test)):

@@ -24,6 +24,8 @@ def weakened_project(change: Change) -> Iterator[Finding]:
             yield file.finding("suite-narrowed", "tests", "project.tests", "gone", gone=True)
         return
     yield from _suites(file, before, after)
+    if change.before is None:
+        return
     for key, kind in (("testTimeoutMs", "timeout-raised"),):
         yield from file.higher(kind, key, f"project.{key}", before.get(key), after.get(key))
     if before.get("testCommand") != after.get("testCommand") and before.get("testCommand"):
@@ -74,8 +76,10 @@ class _File:
 
 def _suites(file: _File, before: dict[str, Any], after: dict[str, Any]) -> Iterator[Finding]:
     if before.get("build") != [] and after.get("build") == []:
-        was = "declared" if before.get("build") else "inferred"
-        yield file.finding("suite-narrowed", "build", f"project.build: {was}", "project.build: []")
+        declared = bool(before.get("build"))
+        said = f"project.build: {'declared' if declared else 'inferred'}"
+        # What would have been inferred may be nothing.
+        yield replace(file.finding("suite-narrowed", "build", said, "project.build: []"), sure=declared)
     olds, news = _by_id(before), _by_id(after)
     if olds and after.get("tests") == []:
         yield file.finding("suite-narrowed", "tests", f"project.tests: {', '.join(olds)}", "project.tests: []")

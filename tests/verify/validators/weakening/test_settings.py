@@ -114,6 +114,9 @@ PAIRS: list[tuple[str, str, str, str, set[str]]] = [
     ("node e2e", CONFIG, _node(), _node(e2e=True), {"suite-narrowed"}),
     ("node inputs", CONFIG, _node(inputs=["src/**", "tests/**"]), _node(inputs=["src/**"]), {"suite-narrowed"}),
     ("node inputs new", CONFIG, _node(), _node(inputs=["src/**"]), {"suite-narrowed"}),
+    ("builds empty", CONFIG, '{"project": {"build": [{"id": "b", "command": "make"}]}}', '{"project": {"build": []}}', {"suite-narrowed"}),
+    ("script path", "package.json", '{"scripts": {"test": "vitest run"}}', '{"scripts": {"test": "vitest run src/cart"}}', {"suite-narrowed"}),
+    ("path behind a flag", "tox.ini", "[testenv]\ncommands = pytest\n", "[testenv]\ncommands = pytest -x tests/unit\n", {"suite-narrowed"}),
 ]  # fmt: skip
 
 
@@ -129,6 +132,20 @@ def test_what_is_weakened_is_found(path: str, before: str, after: str, kinds: se
 @pytest.mark.parametrize(("path", "before", "after"), [row[1:4] for row in PAIRS], ids=[row[0] for row in PAIRS])
 def test_the_way_back_is_harmless(path: str, before: str, after: str) -> None:
     assert [one for one in findings(path, after, before) if one.sure] == []
+
+
+def test_a_new_configuration_that_declares_the_suites_away_is_found() -> None:
+    found = findings(CONFIG, None, '{"project": {"tests": []}}')
+    assert [(one.kind, one.before, one.sure) for one in found] == [("suite-narrowed", "project.tests: inferred", True)]
+    assert findings(CONFIG, None, _node()) == ()
+    assert findings(CONFIG, None, '{"project": {"ci": false, "testTimeoutMs": 90000}}') == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [(None, '{"project": {"build": []}}'), (_node(cwd="web"), _node(cwd="web/src"))]
+)
+def test_what_may_be_harmless_is_said(before: str | None, after: str) -> None:
+    assert [(one.kind, one.sure) for one in findings(CONFIG, before, after)] == [("suite-narrowed", False)]
 
 
 @pytest.mark.parametrize("hook", ["pytest_collection_modifyitems", "pytest_ignore_collect"])
