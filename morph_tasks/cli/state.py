@@ -8,7 +8,7 @@ from morph_tasks.cli.again import typed
 from morph_tasks.cli.common import EPILOG_CODES, feature_argument, json_option, say, wait_option, warn
 from morph_tasks.features.removal import Removed
 from morph_tasks.features.shape import WORK_TYPES
-from morph_tasks.repo.git import open_repo
+from morph_tasks.repo.git import Repo, open_repo
 
 
 @click.command(
@@ -80,7 +80,10 @@ def archive(feature: str, as_json: bool) -> int:
     """Run `morph-spec archive`."""
     from morph_tasks.features.removal import archive as put_away
 
-    return _tell(put_away(open_repo(), feature, command=typed()), as_json)
+    repo = open_repo()
+    made = put_away(repo, feature, command=typed())
+    _close(repo, feature)
+    return _tell(made, as_json)
 
 
 @click.command(
@@ -98,7 +101,10 @@ def delete(feature: str, keep: bool, force: bool, as_json: bool) -> int:
     """Run `morph-spec delete`."""
     from morph_tasks.features.removal import delete as remove
 
-    return _tell(remove(open_repo(), feature, keep=keep, force=force, command=typed()), as_json)
+    repo = open_repo()
+    made = remove(repo, feature, keep=keep, force=force, command=typed())
+    _close(repo, feature)
+    return _tell(made, as_json)
 
 
 @click.command(
@@ -118,6 +124,21 @@ def handoff(feature: str, here: bool, as_json: bool) -> int:
     payload = {"ok": True, "feature": feature, "path": str(made.path), "next": made.next_command}
     say(payload, f"{made.path}\nnext: {made.next_command}", as_json)
     return 0
+
+
+def _close(repo: Repo, feature: str) -> None:
+    """Take the application of a feature that is gone down for good, and give its ports back."""
+    from morph_tasks.stack.ports import known_block
+    from morph_tasks.stack.project import stack_key
+
+    if known_block(repo, stack_key(repo, feature)) is None:
+        return
+    from morph_tasks.stack.down import close_stack
+    from morph_tasks.stack.wiring import hooks_for
+
+    done = close_stack(repo, feature, hooks=hooks_for(repo, {}, feature))
+    for line in (*done.warnings, *(f"still there: {left}" for left in done.left)):
+        warn(f"warning: {line}")
 
 
 def _tell(made: Removed, as_json: bool) -> int:
