@@ -34,6 +34,8 @@ from morph_tasks.stack.model import Context, HookOutcome, Hooks
 from tests.conftest import Project, Said
 
 LABEL = "com.docker.compose.project"
+# Not the name of anything that somebody has on this engine.
+CART, SHOP, STRANGER = (f"{word}-test-{os.urandom(4).hex()}" for word in ("cart", "shop", "stranger"))
 APPLETS = "sh cat cp date echo env grep httpd kill mkdir nc rm sleep test touch true false wget"
 # As the console script does it, whether or not the table names the commands yet.
 RUN = (
@@ -133,20 +135,20 @@ class Stack:
         assert "Traceback (most recent call last)" not in said.out + said.err, said.out + said.err
         return said
 
-    def up(self, *args: str, feature: str = "cart", cwd: Path | None = None, **env: str) -> Any:
+    def up(self, *args: str, feature: str = CART, cwd: Path | None = None, **env: str) -> Any:
         said = self.morph("e2e", "up", feature, "--json", *args, cwd=cwd, **env)
         return {**said.json, "exit": said.code}
 
-    def status(self, feature: str = "cart", cwd: Path | None = None) -> Any:
+    def status(self, feature: str = CART, cwd: Path | None = None) -> Any:
         said = self.morph("e2e", "status", feature, "--json", cwd=cwd)
         return {**said.json, "exit": said.code}
 
-    def down(self, *args: str, feature: str = "cart", cwd: Path | None = None) -> Any:
+    def down(self, *args: str, feature: str = CART, cwd: Path | None = None) -> Any:
         said = self.morph("e2e", "down", feature, "--json", *args, cwd=cwd)
         return {**said.json, "exit": said.code}
 
 
-def on_engine(name: str = "morph-cart") -> dict[str, list[str]]:
+def on_engine(name: str = f"morph-{CART}") -> dict[str, list[str]]:
     """Return what the engine holds of a compose project."""
     by = ["--filter", f"label={LABEL}={name}"]
     return {
@@ -171,7 +173,7 @@ def compose_plugin(image: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def stack(project: Project, image: str, compose_plugin: None) -> Iterator[Stack]:
     """A project with a feature; whatever its repository has on the engine is gone afterwards."""
-    assert project.morph("create", "cart", "--type", "feature", "--description", "A stack").code == 0
+    assert project.morph("create", CART, "--type", "feature", "--description", "A stack").code == 0
     yield Stack(project, image)
     registry = Path(os.environ["XDG_STATE_HOME"]) / "morph-spec" / "compose-projects.json"
     names = json.loads(registry.read_text())["names"] if registry.exists() else {}
@@ -204,7 +206,7 @@ def test_from_nothing_to_ready_to_reused_to_rebuilt_to_gone(stack: Stack) -> Non
         "web": "running",
     }
     assert page(first["baseUrl"]) == "one\n"
-    assert f"PORT={first['baseUrl'].rpartition(':')[2]}\n" in stack.morph("env", "cart").out
+    assert f"PORT={first['baseUrl'].rpartition(':')[2]}\n" in stack.morph("env", CART).out
 
     before = on_engine()["containers"]
     for _ in range(2):  # the long way, then from the note
@@ -225,8 +227,8 @@ def test_from_nothing_to_ready_to_reused_to_rebuilt_to_gone(stack: Stack) -> Non
     assert stack.up()["reused"] is True
 
     gone = stack.down()
-    assert (gone["exit"], gone["keptVolumes"]) == (0, ["morph-cart_data"])
-    assert on_engine() == {**NOTHING, "volumes": ["morph-cart_data"]}
+    assert (gone["exit"], gone["keptVolumes"]) == (0, [f"morph-{CART}_data"])
+    assert on_engine() == {**NOTHING, "volumes": [f"morph-{CART}_data"]}
     assert stack.status()["up"] is False
     assert stack.down("--volumes")["exit"] == 0
     assert on_engine() == NOTHING
@@ -237,14 +239,14 @@ def test_a_container_that_died_is_not_reused(stack: Stack) -> None:
     stack.compose(WEB, DB)
     stack.up()
     stack.up()
-    docker("kill", "morph-cart-web-1")
+    docker("kill", f"morph-{CART}-web-1")
     found = stack.status()
     assert (found["exit"], found["up"]) == (1, False)
     again = stack.up()
     assert (again["exit"], again["reused"]) == (0, False)
     # By other hands, from another image.
-    docker("stop", "-t", "0", "morph-cart-web-1")
-    docker("rm", "-f", "morph-cart-db-1")
+    docker("stop", "-t", "0", f"morph-{CART}-web-1")
+    docker("rm", "-f", f"morph-{CART}-db-1")
     assert stack.status()["exit"] == 1
 
 
@@ -265,22 +267,22 @@ def test_a_variable_or_an_ignored_file_that_changes_the_stack_is_no_reuse(stack:
 def test_two_trees_at_the_same_time_do_not_touch_each_other(stack: Stack) -> None:
     stack.compose(WEB, DB)
     stack.project.git("checkout", "-q", "main")
-    stack.project.git("merge", "-q", "morph/cart")
+    stack.project.git("merge", "-q", f"morph/{CART}")
     tree = stack.project.root.parent / "shop-tree"
-    stack.project.git("worktree", "add", "-q", str(tree), "-b", "morph/shop")
-    shutil.copytree(stack.project.root / ".morph/features/cart", tree / ".morph/features/shop")
-    name = tree / ".morph/features/shop/feature.json"
-    name.write_text(name.read_text().replace('"cart"', '"shop"'))
+    stack.project.git("worktree", "add", "-q", str(tree), "-b", f"morph/{SHOP}")
+    shutil.copytree(stack.project.root / f".morph/features/{CART}", tree / f".morph/features/{SHOP}")
+    name = tree / f".morph/features/{SHOP}/feature.json"
+    name.write_text(name.read_text().replace(CART, SHOP))
     (tree / "page.html").write_text("shop\n")
     children = [
         subprocess.Popen([sys.executable, "-c", RUN, "e2e", "up", feature, "--json"], cwd=cwd, stdout=subprocess.PIPE)
-        for feature, cwd in (("cart", stack.project.root), ("shop", tree))
+        for feature, cwd in ((CART, stack.project.root), (SHOP, tree))
     ]
     cart, shop = (json.loads(child.communicate(timeout=120)[0]) for child in children)
     assert (cart["status"], shop["status"]) == ("pass", "pass"), (cart, shop)
     assert cart["project"] != shop["project"] and cart["baseUrl"] != shop["baseUrl"]
     assert (page(cart["baseUrl"]), page(shop["baseUrl"])) == ("one\n", "shop\n")
-    assert stack.down("--volumes", feature="shop")["exit"] == 0
+    assert stack.down("--volumes", feature=SHOP)["exit"] == 0
     assert stack.status()["exit"] == 0
     assert on_engine(shop["project"]) == NOTHING
     stack.down("--volumes")
@@ -288,10 +290,10 @@ def test_two_trees_at_the_same_time_do_not_touch_each_other(stack: Stack) -> Non
 
 def test_a_clone_has_a_project_of_its_own(stack: Stack, tmp_path: Path) -> None:
     stack.compose(DB)
-    assert stack.up()["project"] == "morph-cart"
+    assert stack.up()["project"] == f"morph-{CART}"
     stack.project.git("clone", "-q", str(stack.project.root), str(tmp_path / "clone"))
     done = stack.up(cwd=tmp_path / "clone")
-    assert done["exit"] == 0 and done["project"] != "morph-cart" and done["project"].startswith("morph-cart-")
+    assert done["exit"] == 0 and done["project"] != f"morph-{CART}" and done["project"].startswith(f"morph-{CART}-")
     stack.down("--volumes", cwd=tmp_path / "clone")
     assert stack.status()["exit"] == 0
 
@@ -376,21 +378,21 @@ def test_a_missing_variable_is_composes_own_refusal_and_creates_nothing(stack: S
 
 
 def test_what_cannot_be_isolated_warns_in_the_root_and_fails_in_a_work_tree(stack: Stack) -> None:
-    fixed = DB + "    container_name: zed-db-of-morph-test\n"
+    fixed = DB + f"    container_name: zed-db-of-{CART}\n"
     stack.compose(fixed)
     stack.project.git("checkout", "-q", "main")
-    stack.project.git("merge", "-q", "morph/cart")
+    stack.project.git("merge", "-q", f"morph/{CART}")
     done = stack.up()
-    assert done["exit"] == 0 and any("zed-db-of-morph-test" in line for line in done["warnings"]), done
+    assert done["exit"] == 0 and any(f"zed-db-of-{CART}" in line for line in done["warnings"]), done
     tree = stack.project.root.parent / "shop-tree"
-    stack.project.git("worktree", "add", "-q", str(tree), "-b", "morph/shop")
-    shutil.copytree(stack.project.root / ".morph/features/cart", tree / ".morph/features/shop")
-    name = tree / ".morph/features/shop/feature.json"
-    name.write_text(name.read_text().replace('"cart"', '"shop"'))
-    other = stack.up(feature="shop", cwd=tree)
+    stack.project.git("worktree", "add", "-q", str(tree), "-b", f"morph/{SHOP}")
+    shutil.copytree(stack.project.root / f".morph/features/{CART}", tree / f".morph/features/{SHOP}")
+    name = tree / f".morph/features/{SHOP}/feature.json"
+    name.write_text(name.read_text().replace(CART, SHOP))
+    other = stack.up(feature=SHOP, cwd=tree)
     assert (other["exit"], other["reason"]) == (1, "stack-not-isolated")
     assert [one["code"] for one in other["findings"]] == ["fixed-container-name"]
-    assert on_engine("morph-shop") == NOTHING
+    assert on_engine(f"morph-{SHOP}") == NOTHING
     assert stack.status()["exit"] == 0  # nothing happened to the first one
 
 
@@ -416,12 +418,12 @@ def test_fresh_begins_with_an_empty_volume(stack: Stack) -> None:
     db = DB.replace("sleep 0.3;", "cat /data/log; date >> /data/log;")
     stack.compose(db)
     stack.up()
-    volume = json.loads(docker("volume", "inspect", "morph-cart_data"))[0]["Mountpoint"]
+    volume = json.loads(docker("volume", "inspect", f"morph-{CART}_data"))[0]["Mountpoint"]
     assert stack.up()["reused"] is True
     done = stack.up("--fresh")
     assert (done["exit"], done["reused"]) == (0, False)
     assert (
-        docker("logs", "morph-cart-db-1") == ""
+        docker("logs", f"morph-{CART}-db-1") == ""
         or not Path(volume).exists()
         or len(Path(volume, "log").read_text().splitlines()) == 1
     )
@@ -442,7 +444,7 @@ def test_a_volume_with_another_password_is_named_as_the_cause(stack: Stack) -> N
     time.sleep(5.5)  # a volume that is only seconds older than its container was made with it
     done = stack.up(DBPW="second-word")
     said = "\n".join(done["warnings"])
-    assert "volume morph-cart_data predates" in said and "--fresh" in said, done
+    assert f"volume morph-{CART}_data predates" in said and "--fresh" in said, done
     assert "second-word" not in json.dumps(done) and "first-word" not in json.dumps(done)
     assert stack.up("--fresh", DBPW="second-word")["warnings"] == []
 
@@ -450,14 +452,14 @@ def test_a_volume_with_another_password_is_named_as_the_cause(stack: Stack) -> N
 def test_down_leaves_alone_what_it_did_not_bring_up(stack: Stack, tmp_path: Path) -> None:
     stack.compose(DB)
     repo = open_repo(stack.project.root)
-    projects.project_name(repo, "cart")
+    projects.project_name(repo, CART)
     docker(
         "run",
         "-d",
         "--name",
-        "morph-test-stranger",
+        STRANGER,
         "--label",
-        f"{LABEL}=morph-cart",
+        f"{LABEL}=morph-{CART}",
         "--label",
         f"com.docker.compose.project.working_dir={tmp_path}/elsewhere",
         stack.image,
@@ -466,11 +468,11 @@ def test_down_leaves_alone_what_it_did_not_bring_up(stack: Stack, tmp_path: Path
     )
     try:
         gone = stack.down("--volumes")
-        assert gone["exit"] == 1 and "morph-test-stranger" in gone["left"][0]
+        assert gone["exit"] == 1 and STRANGER in gone["left"][0]
         assert stack.up()["reason"] == "project-taken"
-        assert docker("inspect", "-f", "{{.State.Running}}", "morph-test-stranger") == "true"
+        assert docker("inspect", "-f", "{{.State.Running}}", STRANGER) == "true"
     finally:
-        docker("rm", "-f", "morph-test-stranger")
+        docker("rm", "-f", STRANGER)
 
 
 def test_down_works_when_the_compose_file_is_broken_or_gone(stack: Stack) -> None:
@@ -487,7 +489,7 @@ def test_down_works_when_the_compose_file_is_broken_or_gone(stack: Stack) -> Non
 def test_orphans_and_one_offs_go_down_too(stack: Stack) -> None:
     stack.compose(DB, SEED)
     stack.up()
-    env = {**os.environ, "COMPOSE_PROJECT_NAME": "morph-cart"}
+    env = {**os.environ, "COMPOSE_PROJECT_NAME": f"morph-{CART}"}
     argv = ["docker", "compose", "run", "-d", "db", "sleep", "99"]
     subprocess.run(argv, cwd=stack.project.root, env=env, capture_output=True, check=True)
     stack.compose(SEED)
@@ -496,7 +498,7 @@ def test_orphans_and_one_offs_go_down_too(stack: Stack) -> None:
 
 
 def _killed_at(stack: Stack, after_s: float) -> None:
-    argv = [sys.executable, "-c", RUN, "e2e", "up", "cart", "--json"]
+    argv = [sys.executable, "-c", RUN, "e2e", "up", CART, "--json"]
     child = subprocess.Popen(
         argv, cwd=stack.project.root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
@@ -513,7 +515,7 @@ def _ours(stack: Stack) -> list[str]:
     for folder in Path("/proc").iterdir():
         with contextlib.suppress(OSError):
             if folder.name.isdigit() and b"docker" in (line := (folder / "cmdline").read_bytes()):
-                found += [line.replace(b"\0", b" ").decode()] if b"morph-cart" in line else []
+                found += [line.replace(b"\0", b" ").decode()] if f"morph-{CART}".encode() in line else []
     return found
 
 
@@ -523,7 +525,7 @@ def _kill_and_clean(stack: Stack, seed: int) -> None:
     _killed_at(stack, moment)
     gone = stack.down(*(["--volumes"] if seed % 2 else []))
     assert gone["exit"] == 0, (moment, gone)
-    record = stampfile.load(open_repo(stack.project.root), "morph-cart")
+    record = stampfile.load(open_repo(stack.project.root), f"morph-{CART}")
     left = on_engine()
     # A bring-up that was through keeps its volume without --volumes; one that was not has none worth keeping.
     assert left == NOTHING or (
@@ -560,18 +562,18 @@ def _config(project: Project) -> Config:
 
 def test_ways_of_not_running_have_their_own_reasons(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     repo = open_repo(project.root)
-    found = measure_stack(repo, Config({}, ""), "cart")
+    found = measure_stack(repo, Config({}, ""), CART)
     assert (found.status, found.reason) == ("skip", "project does not containerize")
     for declared in ({"stack": "python+docker"}, {"integrations": ["docker"]}):
-        found = measure_stack(repo, Config({"project": declared}, ""), "cart")
+        found = measure_stack(repo, Config({"project": declared}, ""), CART)
         assert (found.status, found.reason) == ("fail", "compose-missing")
     project.write("compose.yaml", "services: {}\n")
     monkeypatch.setenv("DOCKER_HOST", f"unix://{project.root}/none.sock")
-    found = measure_stack(repo, Config({}, ""), "cart")
+    found = measure_stack(repo, Config({}, ""), CART)
     assert found.status == "skip" and str(found.reason).startswith("docker is not available: ")
     monkeypatch.setenv("PATH", str(project.root))
     monkeypatch.delenv("DOCKER_HOST")
-    found = measure_stack(repo, Config({}, ""), "cart")
+    found = measure_stack(repo, Config({}, ""), CART)
     assert found.reason == "docker is not available: the `docker` command is not on the PATH"
 
 
@@ -590,10 +592,10 @@ def test_hooks_follow_the_containers_and_decide_with_them(stack: Stack) -> None:
 
     bad = HookOutcome(reason="host-service-failed", message="api: it ended", output=("last words",))
     hooks = Hooks(hosts=hook("hosts", bad), seed=hook("seed", HookOutcome()))
-    found = measure_stack(repo, Config({}, ""), "cart", hooks=hooks)
+    found = measure_stack(repo, Config({}, ""), CART, hooks=hooks)
     assert (found.status, found.reason, found.output) == ("fail", "host-service-failed", ("last words",))
     hooks = Hooks(hosts=hook("hosts", HookOutcome()), seed=hook("seed", HookOutcome()))
-    found = measure_stack(repo, Config({}, ""), "cart", hooks=hooks)
+    found = measure_stack(repo, Config({}, ""), CART, hooks=hooks)
     assert (found.status, found.reused_because) == ("pass", "source unchanged since build")
     assert found.env["PLAYWRIGHT_BASE_URL"].startswith("http://localhost:")
     assert seen == [("hosts", False, False), ("hosts", False, True), ("seed", False, True)]
@@ -603,16 +605,16 @@ def test_closing_gives_ports_and_name_back(stack: Stack) -> None:
     stack.compose(WEB, DB)
     stack.up()
     repo = open_repo(stack.project.root)
-    done = close_stack(repo, "cart")
+    done = close_stack(repo, CART)
     assert done.ok and on_engine() == NOTHING
-    assert ports.known_block(repo, "cart") is None and projects.known_project(repo, "cart") is None
-    assert docker("images", "-q", "morph-cart-web") == ""
-    assert take_down(repo, "cart").project is None
+    assert ports.known_block(repo, CART) is None and projects.known_project(repo, CART) is None
+    assert docker("images", "-q", f"morph-{CART}-web") == ""
+    assert take_down(repo, CART).project is None
 
 
 def test_two_at_once_bring_up_one_stack(stack: Stack) -> None:
     stack.compose(WEB, DB)
-    argv = [sys.executable, "-c", RUN, "e2e", "up", "cart", "--json"]
+    argv = [sys.executable, "-c", RUN, "e2e", "up", CART, "--json"]
     children = [subprocess.Popen(argv, cwd=stack.project.root, stdout=subprocess.PIPE) for _ in range(2)]
     found = [json.loads(child.communicate(timeout=120)[0]) for child in children]
     assert [one["status"] for one in found] == ["pass", "pass"]
@@ -621,7 +623,7 @@ def test_two_at_once_bring_up_one_stack(stack: Stack) -> None:
 
 def test_an_interrupted_up_says_so_and_leaves_no_command_running(stack: Stack) -> None:
     stack.compose(DB, DB.replace("  db:", "  never:").replace('"/ready"', '"/never"'))
-    argv = [sys.executable, "-c", RUN, "e2e", "up", "cart", "--json"]
+    argv = [sys.executable, "-c", RUN, "e2e", "up", CART, "--json"]
     child = subprocess.Popen(argv, cwd=stack.project.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 30
     while len(on_engine()["containers"]) < 2 and time.monotonic() < deadline:
@@ -682,9 +684,9 @@ def test_an_engine_that_hangs_or_is_gone_does_not_block_down(stack: Stack, tmp_p
         listener.bind(str(hanging))
         listener.listen(8)
         for address, cause in ((hanging, "does not answer"), (tmp_path / "none.sock", "is not there")):
-            said = stack.morph("e2e", "down", "cart", "--json", DOCKER_HOST=f"unix://{address}")
+            said = stack.morph("e2e", "down", CART, "--json", DOCKER_HOST=f"unix://{address}")
             assert (said.code, said.json["ok"]) == (1, False) and cause in said.json["left"][0]
-            found = stack.morph("e2e", "status", "cart", "--json", DOCKER_HOST=f"unix://{tmp_path}/none.sock")
+            found = stack.morph("e2e", "status", CART, "--json", DOCKER_HOST=f"unix://{tmp_path}/none.sock")
             assert (found.code, found.json["up"], found.json["builtFromCurrent"]) == (1, None, None)
     # What could not be looked at is still known.
     assert stack.down("--volumes")["exit"] == 0
@@ -747,10 +749,10 @@ def test_a_slot_is_held_while_something_comes_up_and_never_for_a_warm_stack(stac
         return ({"name": "api", "alive": True, "health": None, "stamp": code_stamp(repo, Config({}, ""))},)
 
     hooks = Hooks(hosts=hosts, slot=slot, hosts_status=stands)
-    first = measure_stack(repo, Config({}, ""), "cart", hooks=hooks)
+    first = measure_stack(repo, Config({}, ""), CART, hooks=hooks)
     assert (first.status, taken) == ("pass", ["taken", "1"])
     assert "MORPH_TEST_LEASE" not in first.env
-    again = measure_stack(repo, Config({}, ""), "cart", hooks=hooks)
+    again = measure_stack(repo, Config({}, ""), CART, hooks=hooks)
     assert (again.reused_because, taken) == ("source unchanged since build", ["taken", "1", "none"])
 
     @contextlib.contextmanager
@@ -759,5 +761,5 @@ def test_a_slot_is_held_while_something_comes_up_and_never_for_a_warm_stack(stac
         yield
 
     stack.project.write("page.html", "changed\n")
-    found = measure_stack(repo, Config({}, ""), "cart", hooks=Hooks(slot=busy))
+    found = measure_stack(repo, Config({}, ""), CART, hooks=Hooks(slot=busy))
     assert (found.status, found.reason) == ("busy", "busy")
