@@ -18,6 +18,7 @@ from morph_tasks.verify.suites import (
     has_go_tests,
     has_rust_tests,
     node_suites,
+    other_node_suites,
     suite,
 )
 
@@ -79,6 +80,8 @@ def _with_left_out(root: Path, config: Config, chosen: Sequence[Node], later: in
         nodes = [node for node in find(root, config) if node.runner not in covered]
         if nodes and _HAS_TESTS.get(find, _certain)(root):
             missed += [f"`{_plain(node)}`{'' if node.cwd == '.' else f' in {node.cwd}'}" for node in nodes]
+    others = other_node_suites(root, config, chosen)
+    missed += [f"`{_plain(node)}` in {node.cwd}" for node in others]
     if not missed:
         return list(chosen)
     said = f"suites that nothing runs: {', '.join(missed)}; declare them all in project.tests"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +63,26 @@ def node_suites(root: Path, config: Config) -> list[Node]:
             if runner in named and not (folder == "." and nodes):
                 name = runner if folder == "." else f"{runner}-{slug(folder)}"
                 nodes.append(suite(name, command, config, cwd=folder, runner=runner))
+    return nodes
+
+
+def other_node_suites(root: Path, config: Config, chosen: Sequence[Node]) -> list[Node]:
+    """Return a suite for each package that names vitest or jest, lies where no frontend is looked for, and is not run.
+
+    A suite above it may run it, as those of workspaces do.
+    """
+    from morph_tasks.verify.builds.scan import own_folders
+
+    runners = {runner for runner, _ in _FRONTEND_RUNNERS} | {"none"}
+    above = [node.cwd for node in chosen if node.runner in runners]
+    known = frontends(root, config)
+    nodes = []
+    for folder in own_folders(root, "package.json"):
+        if folder in known or any(cwd == "." or f"{folder}/".startswith(f"{cwd}/") for cwd in above):
+            continue
+        data = package_json(root / folder)
+        named = {**_table(data, "dependencies"), **_table(data, "devDependencies")}
+        nodes += [suite(r, command, config, cwd=folder, runner=r) for r, command in _FRONTEND_RUNNERS if r in named]
     return nodes
 
 

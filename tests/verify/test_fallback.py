@@ -227,6 +227,18 @@ class TestWhatIsLeftOut:
         for said in ("`npx vitest run` in frontend", "`go test ./...`", "`cargo test`", "project.tests"):
             assert said in warning
 
+    def test_a_package_in_any_folder_is_named(self, tree: Tree) -> None:
+        vitest = _package(devDependencies={"vitest": "1"})
+        root = tree(PYTHON, **{"web/package.json": vitest, "examples/a/package.json": vitest, "docs/package.json": "{"})
+        (warning,) = suites_of(root, NONE)[0].warnings
+        assert "`npx vitest run` in web;" in warning
+        assert "examples" not in warning
+
+    def test_a_package_of_a_workspace_is_run_by_its_root(self, tree: Tree) -> None:
+        vitest = _package(devDependencies={"vitest": "1"})
+        root = tree(**{"package.json": _package(scripts={"test": "vitest run"}), "packages/a/package.json": vitest})
+        assert suites_of(root, NONE)[0].warnings == ()
+
     def test_a_manifest_without_tests_is_not_named(self, tree: Tree) -> None:
         root = tree(PYTHON, "go.mod", "main.go", **{"Cargo.toml": CRATE, "src/main.rs": "fn main() {}\n"})
         assert suites_of(root, NONE)[0].warnings == ()

@@ -27,7 +27,9 @@ _LIST = ("ls-files", "-z", "-co", "--exclude-standard", "--")
 
 
 # Everything that is ever looked for, so that one question to git serves every kind of project.
-_MANIFESTS = ("*.sln", "*.slnx", "*.csproj", "*.fsproj", "*.vbproj", "go.mod", "*_test.go", "Cargo.toml")
+_MANIFESTS = (
+    "*.sln", "*.slnx", "*.csproj", "*.fsproj", "*.vbproj", "go.mod", "*_test.go", "Cargo.toml", "package.json",
+)  # fmt: skip
 _look: ContextVar[dict[str, list[str]] | None] = ContextVar("_look", default=None)
 
 
@@ -94,6 +96,11 @@ def _ask(root: Path, words: list[str]) -> str:
         why = error.stderr.decode("utf-8", "replace").strip()[-300:]
         raise Refusal("git-failed", f"git could not list the files of {root}: {why}") from None
     return said.decode("utf-8", "surrogateescape")
+
+
+def own_folders(root: Path, name: str) -> list[str]:
+    """Return every folder with a manifest that is the project's own: not of tests, examples or tools."""
+    return [os.path.dirname(path) or "." for path in listed(root, [name], foreign=FOREIGN | DATA | _BESIDE)]
 
 
 def manifests(root: Path, name: str, backend: str | None) -> list[str]:
