@@ -76,6 +76,7 @@ def environment_for(run: Run) -> dict[str, str] | str:
 
 
 def _asked(run: Run, stack: StackResult, log: Path) -> Fields:
+    from morph_tasks.stack.diagnose import environment_cause
     from morph_tasks.stack.specs import NoSpecs, find_specs, run_specs
 
     specs = find_specs(run.repo.root, run.config)
@@ -86,7 +87,10 @@ def _asked(run: Run, stack: StackResult, log: Path) -> Fields:
         run.repo, run.config, specs, stack.env, log=log, feature=run.feature, run_id=run.run_id, ports=ports
     )
     fields = result.as_json()
-    fields |= {"warnings": [*stack.warnings, *result.warnings], "attempts": [result.status]}
+    warnings = [*stack.warnings, *result.warnings]
+    if result.status == "fail" and (cause := environment_cause(run.repo, run.config, run.feature, result.detail)):
+        warnings.append(f"the cause may not be the code: {cause}")
+    fields |= {"warnings": warnings, "attempts": [result.status]}
     return {**fields, "artifacts": [str(path) for path in result.artifacts]}
 
 

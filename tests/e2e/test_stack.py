@@ -538,13 +538,13 @@ def _kill_and_clean(stack: Stack, seed: int) -> None:
     assert on_engine() == NOTHING
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(20))
 def test_killed_at_any_moment_then_down_leaves_nothing(stack: Stack, seed: int) -> None:
     _kill_and_clean(stack, seed)
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("seed", range(5, 105))
+@pytest.mark.parametrize("seed", range(20, 120))
 def test_killed_at_many_moments_then_down_leaves_nothing(stack: Stack, seed: int) -> None:
     _kill_and_clean(stack, seed)
 
