@@ -13,7 +13,7 @@ def main() -> int:
     try:
         return stdio.settle(_run(sys.argv[1:]))
     except KeyboardInterrupt:  # before the handlers are installed
-        sys.stderr.write("interrupted\n")
+        stdio.say_interrupted()
         return 130
 
 

@@ -26,12 +26,26 @@ def forgive() -> None:
             _guard(stream)
 
 
+def say_interrupted() -> None:
+    """Say that the command was broken off; also as the JSON document that was asked for. Safe in a signal handler."""
+    own = sys.argv[1 : sys.argv.index("--")] if "--" in sys.argv else sys.argv[1:]
+    # A terminal shows `^C` at the start of the line.
+    said = [(2, b"\ninterrupted\n" if os.isatty(2) else b"interrupted\n")]
+    if "--json" in own:
+        said.append((1, b'{"ok": false, "code": "interrupted", "message": "it was broken off", "fix": ""}\n'))
+    for number, text in said:
+        try:
+            os.write(number, text)
+        except OSError:  # nobody listens
+            continue
+
+
 def leave_quietly() -> None:
     """Make Ctrl-C end this process without a traceback while it has not started anything."""
     import signal
 
     def leave(signum: int, _: object) -> None:
-        os.write(2, b"interrupted\n")
+        say_interrupted()
         os._exit(128 + signum)
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:

@@ -8,6 +8,7 @@ from importlib import import_module
 
 import click
 
+from morph_tasks import stdio
 from morph_tasks.cli.common import EPILOG_CODES, say, warn
 from morph_tasks.errors import Refusal, unexpected
 
@@ -82,7 +83,7 @@ def main(argv: Sequence[str]) -> int:
         fix = f"{error.ctx.command_path} --help" if isinstance(error, click.UsageError) and error.ctx else ""
         return refuse(Refusal("usage", error.format_message(), fix=fix, exit_code=2), as_json)
     except (click.Abort, KeyboardInterrupt):
-        warn("interrupted")
+        stdio.say_interrupted()
         return 130
     except Exception as error:
         return refuse(unexpected(error), as_json)

@@ -13,6 +13,7 @@ from contextlib import suppress
 from functools import partial
 from types import FrameType
 
+from morph_tasks import stdio
 from morph_tasks.machine import ends, groups, identity, table, wakeup
 from morph_tasks.machine.registry import LIVE
 from morph_tasks.machine.table import Entry
@@ -227,6 +228,4 @@ def _say_interrupted() -> None:
         with suppress(Exception):
             if stream is not None:
                 stream.flush()
-    with suppress(OSError):
-        # A terminal shows `^C` at the start of the line.
-        os.write(2, b"\ninterrupted\n" if os.isatty(2) else b"interrupted\n")
+    stdio.say_interrupted()
