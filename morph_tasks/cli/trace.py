@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from morph_tasks.cli.common import EPILOG_CODES, feature_argument, json_option, say
-from morph_tasks.repo.git import open_repo
+from morph_tasks.repo.git import Repo, open_repo
+
+if TYPE_CHECKING:
+    from morph_tasks.verify.evals.evidence import EvidenceFile
 
 _WHAT = """\
 Show which tests carry which scenario of a plan, and what would run them; run no test.
@@ -60,9 +64,28 @@ def trace(
     found = look(repo, feature, collecting=not no_collect, timeout_s=timeout / 1000)
     told = lines(found)
     payload = found.as_json()
+    evidence = evals_evidence(repo, feature)
+    if evidence is not None:
+        payload["evidence"] = [one.as_json() for one in evidence]
+        told += [f"evidence {one.path}: {problem}" for one in evidence for problem in one.all_problems]
     if target is not None:
         write_page(target, found, force=force)
         told += ["", f"wrote {target}"]
         payload["html"] = str(target)
     say(payload, "\n".join(told), as_json)
     return 1 if check and not found.settled else 0
+
+
+def evals_evidence(repo: Repo, feature: str) -> tuple[EvidenceFile, ...] | None:
+    """Return the files in which slices record their evals; None when the plan owes none."""
+    from morph_tasks.features.store import feature_dir
+    from morph_tasks.model.load import load_config
+    from morph_tasks.verify.evals.evidence import evidence_files
+    from morph_tasks.verify.scenarios.owed import owed
+
+    plan = owed(repo.root, feature)
+    if not any(one.proof == "eval" for one in plan.scenarios):
+        return None
+    declared = load_config(repo).project.get("tests") or ()
+    nodes = [item["id"] for item in declared if item.get("runner") == "evals"]
+    return evidence_files(feature_dir(repo.root, feature), plan, nodes)

@@ -75,6 +75,10 @@ def begin(root: str, feature: str, request: dict[str, Any], run_id: str) -> Any:
     # Not left to the interpreter: at its end the names that giving the lock back needs are gone.
     atexit.register(holder.__exit__, None, None, None)
     atexit.register(_release_slot, root, feature, request, run_id)
+    if request.get("linux"):
+        from morph_tasks.verify.linux.nodes import clean_up
+
+        clean_up(repo)
     return True
 
 

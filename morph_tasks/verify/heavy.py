@@ -36,10 +36,10 @@ def held(slot: OneSlot, node: str) -> Iterator[Any]:
     yield slot(node)
 
 
-def end_of_work(slot: OneSlot, config: Config, root: Path) -> dict[str, Any] | None:
-    """Give the slot back and end the build servers of .NET when nobody needs them; None when there are none."""
+def end_of_work(slot: OneSlot, config: Config, root: Path, *, dotnet: bool) -> dict[str, Any] | None:
+    """Give the slot back and end the build servers of .NET when nobody needs them; None without `dotnet`."""
     slot.release()
-    if "dotnet" not in str(config.project.get("stack") or "").lower().split("+"):
+    if not dotnet:
         return None
     from morph_tasks.machine.heavy.cleanup import cleanup
     from morph_tasks.machine.heavy.settings import read_settings

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from morph_tasks.errors import Refusal
 from morph_tasks.repo.git import Repo
@@ -54,12 +55,21 @@ def verify(repo: Repo, feature: str, request: Request, progress: Progress | None
                 refusal.payload["persisted"] = False
             raise
         finally:
-            cleaned = end_of_work(run.slot, run.config, repo.root) if "slot" in run.__dict__ else None
+            cleaned = _end(run)
         if cleaned:
             result.payload["cleanup"] = cleaned
         if result.settled and request == Request(wait_s=request.wait_s, jobs=request.jobs):
             _witness(run, result)
         return result
+
+
+def _end(run: Run) -> dict[str, Any] | None:
+    """End what heavy work leaves behind. A slice is followed by others: it leaves the compiler warm."""
+    if "slot" not in run.__dict__:
+        return None
+    stack = str(run.config.project.get("stack") or "").lower().split("+")
+    dotnet = "dotnet" in stack or any(node.runner == "dotnet" for node in run.nodes)
+    return end_of_work(run.slot, run.config, run.repo.root, dotnet=dotnet and not run.request.slice)
 
 
 def _watch(repo: Repo, feature: str) -> None:

@@ -117,6 +117,12 @@ def test_answers_belong_to_the_key_of_a_node_that_is_reused(evals: Project, monk
     assert "recorded answers changed" in evals.morph("explain", "cart").out or changed["exit"] == 1
 
 
+def test_trace_tells_what_evidence_is_owed(evals: Project) -> None:
+    (owed,) = evals.morph("trace", "cart", "--json").json["evidence"]
+    assert (owed["slice"], owed["exists"], owed["due"], owed["complete"]) == ("F1", False, ["C1"], False)
+    assert "3-implement/evidencias/F1.md" in evals.morph("trace", "cart").out
+
+
 def test_a_run_of_nothing_is_red(evals: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MODEL_KEY", "k")
     evals.write("evals/prompts.json", "{}")

@@ -84,7 +84,13 @@ class EvidenceFile:
     @property
     def complete(self) -> bool:
         """Tell whether nothing is missing from what is due."""
-        return not self.problems and not any(record.problems for record in self.records)
+        return not self.all_problems
+
+    @property
+    def all_problems(self) -> tuple[str, ...]:
+        """Return what is wrong with the file and with each of its records."""
+        told = (f"line {record.line}: {said}" for record in self.records for said in record.problems)
+        return (*self.problems, *told)
 
     def as_json(self) -> dict[str, Any]:
         return {
