@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.verify.testcode.paths import is_test_path, language_of, looks_like_test
@@ -58,17 +58,27 @@ def check(repo: Repo, config: Config, feature: str | None = None) -> Checked:
     """Compare the tree with its base; the status is `pass`, `fail` or `skip`."""
     from morph_tasks.verify.validators.weakening.changes import CONFIG, changed_files
     from morph_tasks.verify.validators.weakening.decisions import decisions
+    from morph_tasks.verify.validators.weakening.project import INFERRED
 
     base = find_base(repo)
     if base.tree is None:
         return skipped(str(base.why), silent=False)
     changes = changed_files(repo, base.tree, _wanted)
     found = weakened(changes)
+    if any(one.before == INFERRED for one in found.findings) and not _has_suites(repo, config):
+        found = replace(found, findings=tuple(one for one in found.findings if one.before != INFERRED))
     # A configuration that takes nothing away proves nothing either.
     if not found.findings and not (found.looked and any(change.path != CONFIG for change in changes)):
         unread = _unread(found.unread)
         return Checked("skip", "no test and no setting changed", "no test and no setting changed", unread)
     return _said(found, decisions(repo.root, feature) if found.findings else (), feature)
+
+
+def _has_suites(repo: Repo, config: Config) -> bool:
+    """Tell whether the tree shows a suite that a declaration of none leaves out."""
+    from morph_tasks.verify.fallback import test_nodes
+
+    return any(node.runs for node in test_nodes(repo.root, config))
 
 
 def weakened(changes: Sequence[Change]) -> Weakened:

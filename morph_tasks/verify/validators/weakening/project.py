@@ -10,6 +10,8 @@ from typing import Any
 from morph_tasks.verify.validators.weakening.commands import commands_in, weaker
 from morph_tasks.verify.validators.weakening.model import Change, Finding
 
+INFERRED = "project.tests: inferred"
+
 
 def weakened_project(change: Change) -> Iterator[Finding]:
     """Yield what the nodes prove less; raises ValueError when a side is no JSON."""
@@ -85,7 +87,7 @@ def _suites(file: _File, before: dict[str, Any], after: dict[str, Any]) -> Itera
         yield file.finding("suite-narrowed", "tests", f"project.tests: {', '.join(olds)}", "project.tests: []")
         return
     if before.get("tests") is None and after.get("tests") == []:
-        yield file.finding("suite-narrowed", "tests", "project.tests: inferred", "project.tests: []")
+        yield file.finding("suite-narrowed", "tests", INFERRED, "project.tests: []")
         return
     if olds and after.get("tests") is None:
         yield file.finding("suite-narrowed", "tests", f"project.tests: {', '.join(olds)}", "inferred", gone=True)
