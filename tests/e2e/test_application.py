@@ -106,7 +106,7 @@ def test_from_nothing_to_green_again_in_no_time_and_red_where_it_is_broken(
 
     project.git("checkout", "-q", "--", "api")
     compose = project.root / "compose.yaml"
-    compose.write_text(compose.read_text().replace(":8080", ":8081"))
+    compose.write_text(compose.read_text().replace("${PORT:-3000}:8080", "${PORT:-3000}:8081"))
     lost = project.verify(feature)
     assert (lost["exit"], _e2e(lost)["status"]) == (1, "fail")
 
