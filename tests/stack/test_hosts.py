@@ -239,7 +239,7 @@ def test_a_port_that_somebody_else_answers_on_is_no_health(stage: Stage) -> None
     port = free_port()
     stage.ports["api"] = port
     stranger = stage.child(
-        f"sys.argv = ['x', '{port}', 'stranger']\nexec(open({str(stage.root / 'serve.py')!r}).read())"
+        f"os.chdir({str(stage.root)!r})\nsys.argv = ['x', '{port}', 'stranger']\nexec(open({str(stage.root / 'serve.py')!r}).read())"
     )
     try:
         wait_until(lambda: get(port), "the stranger answers")
