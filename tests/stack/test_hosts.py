@@ -238,9 +238,8 @@ def test_the_time_of_the_whole_bounds_each(stage: Stage) -> None:
 def test_a_port_that_somebody_else_answers_on_is_no_health(stage: Stage) -> None:
     port = free_port()
     stage.ports["api"] = port
-    stranger = stage.child(
-        f"os.chdir({str(stage.root)!r})\nsys.argv = ['x', '{port}', 'stranger']\nexec(open({str(stage.root / 'serve.py')!r}).read())"
-    )
+    words = f"os.chdir({str(stage.root)!r})\nsys.argv = ['x', '{port}', 'stranger']\n"
+    stranger = stage.child(f"{words}exec(open({str(stage.root / 'serve.py')!r}).read())")
     try:
         wait_until(lambda: get(port), "the stranger answers")
         (stage.root / "silent.sh").write_text("exec sleep 300\n")
