@@ -90,7 +90,7 @@ def leave(signum: int) -> None:
 
 
 def _handle(signum: int, _: FrameType | None) -> None:
-    if signum in _ignored_at_start and (signum == signal.SIGHUP or _may_be_ctrl_c()):
+    if signum in _ignored_at_start and (signum == signal.SIGHUP or from_terminal()):
         return
     if not LIVE.leaving:
         if not LIVE.postpone(partial(leave, signum)):
@@ -201,8 +201,8 @@ def _multiprocessing_servants() -> set[int]:
     return found
 
 
-def _may_be_ctrl_c() -> bool:
-    """Tell whether the terminal could have sent a SIGINT: it does so to its foreground group only."""
+def from_terminal() -> bool:
+    """Tell whether a terminal may have sent a signal: it does so to its foreground group alone."""
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError:

@@ -93,6 +93,15 @@ def _unique(services: list[HostService]) -> list[HostService]:
 HostServices = Annotated[list[HostService], AfterValidator(_unique)]
 
 
+def _inside(path: str) -> str:
+    if path.startswith("/") or ".." in path.split("/"):
+        raise ValueError("a path inside of the tree")
+    return path
+
+
+TreePath = Annotated[Path, AfterValidator(_inside)]
+
+
 class AuthSettings(BaseModel):
     """The key `e2e.auth`: how the test users get in."""
 
@@ -104,9 +113,9 @@ class AuthSettings(BaseModel):
     seedCommand: Command | None = Field(
         default=None, description="Run by /bin/sh from the root of the tree, once for each fresh stack."
     )
-    storageStatePath: Path | None = Field(
+    storageStatePath: TreePath | None = Field(
         default=None, description="File that holds the signed-in browser state, relative to the root of the tree."
     )
-    envFile: Path | None = Field(
+    envFile: TreePath | None = Field(
         default=None, description="File of credentials (`.env.e2e`), ignored by git; its port keys are not used."
     )

@@ -7,12 +7,12 @@ import os
 import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from morph_tasks.errors import Refusal
-from morph_tasks.repo.files import locked, read_file, read_json, write_json
+from morph_tasks.repo.files import locked, read_json, write_json
 from morph_tasks.stack import hosts_log
 from morph_tasks.stack.hosts_plan import CONFIG_PATH, process_env
 from morph_tasks.stack.hosts_state import live_dir_of
@@ -22,24 +22,8 @@ if TYPE_CHECKING:
     from morph_tasks.model.load import Config
     from morph_tasks.repo.git import Repo
 
-# What the allocated ports decide: a file copied from another tree carries the block of that tree.
-LAYOUT_KEYS = frozenset(
-    {
-        "PORT", "API_PORT", "POSTGRES_PORT", "REDIS_PORT", "ASPNETCORE_URLS", "PLAYWRIGHT_BASE_URL",
-        "COMPOSE_PROJECT_NAME", "MORPH_FEATURE", "MORPH_PORT_BASE", "MORPH_PORT_RANGE",
-    }
-)  # fmt: skip
 SEED_TIMEOUT_S = 300.0
 _VERSION = 1
-
-
-@dataclass(frozen=True)
-class AuthEnv:
-    """The credentials of `e2e.auth.envFile`; `ignored` are its keys that the port layout decides."""
-
-    values: Mapping[str, str] = field(default_factory=dict, repr=False)
-    ignored: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,32 +55,6 @@ def settings_of(config: Config) -> AuthSettings | None:
         expected = str(item["msg"]).removeprefix("Input should be ")
         what = f"{CONFIG_PATH}: {path}: expected {expected}"
         raise Refusal("invalid-config", what, fix=f"correct {path} in {CONFIG_PATH}", file=CONFIG_PATH) from None
-
-
-def load_auth_env(root: Path, config: Config, *, layout: Collection[str] = ()) -> AuthEnv:
-    """Read the credentials file; keys that the port layout decides (`layout` names further ones) are left out.
-
-    A file that is not there is a warning: other machines have their credentials in the environment. Raises Refusal
-    `invalid-config`, `unreadable-file`.
-    """
-    from morph_tasks.stack.envfile import parse
-
-    settings = settings_of(config)
-    if settings is None or settings.envFile is None:
-        return AuthEnv()
-    name = settings.envFile
-    try:
-        text = read_file(root / name, shown=name).decode("utf-8-sig", "surrogateescape")
-    except FileNotFoundError:
-        return AuthEnv(warnings=(f"{name} (`e2e.auth.envFile`) is not there: no credentials come from it",))
-    values, odd = parse(text)
-    decided = {*LAYOUT_KEYS, *_port_names(config), *layout}
-    ignored = tuple(key for key in values if key in decided)
-    warnings = [f"{name}: {key} is not taken from there: the ports of this work tree decide it" for key in ignored]
-    if odd:
-        warnings.append(f"{name}: line {', '.join(map(str, odd))} is not NAME=value and was not used")
-    kept = {key: value for key, value in values.items() if key not in decided and "\0" not in value}
-    return AuthEnv(kept, ignored, tuple(warnings))
 
 
 def seed(
@@ -266,12 +224,6 @@ class _Seed:
 
     def _command_digest(self) -> str:
         return hashlib.sha256((self._settings.seedCommand or "").encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def _port_names(config: Config) -> set[str]:
-    e2e = config.data.get("e2e")
-    declared = e2e.get("portEnvNames") if isinstance(e2e, dict) else None
-    return {name for name in declared.values() if isinstance(name, str)} if isinstance(declared, dict) else set()
 
 
 def _record_of(repo: Repo, project: str) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,11 +31,11 @@ _RESERVED = {*_OTHERS, "PATH", "HOME", "SHELL", "USER", "PWD", "IFS", "LD_PRELOA
 class StackEnv:
     """Variables to lay over the environment of a process; `ports` is the part that a credentials file cannot change."""
 
-    values: dict[str, str]
+    values: dict[str, str] = field(repr=False)
     warnings: tuple[str, ...] = ()
     key: str = ""
     block: Block | None = None
-    secrets: frozenset[str] = frozenset()
+    secrets: frozenset[str] = field(default=frozenset(), repr=False)
 
     @property
     def project(self) -> str:

@@ -14,6 +14,7 @@ from morph_tasks.machine import table
 from morph_tasks.model.load import Config
 from morph_tasks.repo.git import Repo, open_repo
 from morph_tasks.stack import auth
+from morph_tasks.stack.env import stack_env
 from tests.conftest import Project
 from tests.stack.hosts_tools import Stage, wait_until
 
@@ -45,31 +46,43 @@ def test_the_file_gives_values_and_keeps_out_of_the_ports(repo: Repo) -> None:
         b"PORT=9999\r\nAPI_PORT=9998\r\nPG_PORT=5\r\nCOMPOSE_PROJECT_NAME=other\r\nMORPH_PORT_BASE=1\r\n"
         b"KEY='-----BEGIN\r\nEND'\r\nDOLLAR=pa$$w${X}rd\r\nthis is nothing\r\nEMPTY=\r\n"
     )
-    found = auth.load_auth_env(
-        repo.root, config({"envFile": ".env.e2e"}, portEnvNames={"postgres": "PG_PORT"}), layout=["MORE_PORT"]
-    )
-    assert found.values == {
+    block = {"envFile": ".env.e2e"}
+    plain = stack_env(repo, config(portEnvNames={"postgres": "PG_PORT"}), "cart")
+    found = stack_env(repo, config(block, portEnvNames={"postgres": "PG_PORT"}), "cart")
+    further = {name: value for name, value in found.values.items() if name not in plain.values}
+    assert further == {
         "E2E_USER": "me # you",
         "E2E_PASSWORD": 'a"b\nc',
         "KEY": "-----BEGIN\nEND",
         "DOLLAR": "pa$$w${X}rd",
         "EMPTY": "",
     }
-    assert found.ignored == ("PORT", "API_PORT", "PG_PORT", "COMPOSE_PROJECT_NAME", "MORPH_PORT_BASE")
-    assert found.warnings[0] == ".env.e2e: PORT is not taken from there: the ports of this work tree decide it"
+    assert {name: found.values[name] for name in plain.values} == plain.values
+    decided = ("PORT", "API_PORT", "PG_PORT", "COMPOSE_PROJECT_NAME", "MORPH_PORT_BASE")
+    taken = "is not taken from there: the ports of this work tree decide it"
+    assert found.warnings[:-1] == tuple(f".env.e2e: {name} {taken}" for name in decided)
     assert "line 12 is not NAME=value" in found.warnings[-1]
-    assert 'a"b' not in repr(found)
+    assert "me # you" not in repr(found) and 'a"b' not in repr(found)
 
 
 def test_without_a_file_there_are_no_credentials(repo: Repo) -> None:
-    assert auth.load_auth_env(repo.root, config()) == auth.AuthEnv()
-    assert auth.load_auth_env(repo.root, config({"mode": "none"})) == auth.AuthEnv()
-    missing = auth.load_auth_env(repo.root, config({"envFile": ".env.e2e"}))
-    assert missing.values == {}
-    assert ".env.e2e (`e2e.auth.envFile`) is not there" in missing.warnings[0]
+    plain = stack_env(repo, config(), "cart")
+    assert stack_env(repo, config({"mode": "none"}), "cart") == plain
+    missing = stack_env(repo, config({"envFile": ".env.e2e"}), "cart")
+    assert missing.values == plain.values
+    assert ".env.e2e cannot be read" in missing.warnings[0]
     (repo.root / "folder").mkdir()
-    with pytest.raises(Refusal, match="folder cannot be read"):
-        auth.load_auth_env(repo.root, config({"envFile": "folder"}))
+    assert "folder cannot be read" in stack_env(repo, config({"envFile": "folder"}), "cart").warnings[0]
+
+
+@pytest.mark.parametrize("key", ["envFile", "storageStatePath"])
+@pytest.mark.parametrize("path", ["/etc/passwd", "../elsewhere", "a/../../b"])
+def test_a_file_outside_of_the_tree_is_refused(project: Project, key: str, path: str) -> None:
+    assert project.morph("create", "cart", "--type", "chore", "--description", "x").code == 0
+    project.config(e2e={"auth": {key: path}})
+    said = project.morph("verify", "cart", "--json")
+    assert (said.json["ok"], said.json["code"]) == (False, "invalid-config")
+    assert key in said.json["message"]
 
 
 @pytest.mark.parametrize("block", [{"mode": "Seed"}, {"seedCommand": " "}, {"envFile": 3}, [], "seed"])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
+
+from morph_tasks.machine.signals import from_terminal
 
 CANNOT_EXECUTE = 127
 
@@ -49,7 +50,7 @@ class _PassedOn:
     def __call__(self, number: int, _: FrameType | None) -> None:
         if self._process is None:
             self._early.append(number)
-        elif number not in _BY_TERMINAL or not _from_terminal():
+        elif number not in _BY_TERMINAL or not from_terminal():
             self._send(number)
 
     def _send(self, number: int) -> None:
@@ -72,17 +73,3 @@ def _forwarding() -> Iterator[_PassedOn]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _from_terminal() -> bool:
-    """Tell whether a terminal may have sent a signal: it does so to its foreground group alone."""
-    try:
-        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        return os.tcgetpgrp(terminal) == os.getpgrp()
-    except OSError:
-        return False
-    finally:
-        os.close(terminal)

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from morph_tasks.verify.scenarios.collect import Collection
 from morph_tasks.verify.scenarios.listed import Listed
+from morph_tasks.verify.scenarios.proof import proof_kind
 from morph_tasks.verify.scenarios.scan import Found
 
 if TYPE_CHECKING:
-    from morph_tasks.verify.nodes import Node
+    pass
 
 _HOLE = re.compile(r"%[sdifjoOpc#$]|\$\{[^}]*\}|\$[\w.#]+")
 _JS = frozenset({"javascript", "typescript", "vue", "svelte"})
@@ -70,13 +71,6 @@ class Carrier:
             "skipped": self.skipped,
             "cases": self.cases,
         }
-
-
-def proof_kind(node: Node) -> str:
-    """Return which kind of proof a node gives: test, e2e or eval."""
-    if node.runner == "evals":
-        return "eval"
-    return "e2e" if node.e2e or node.family == "e2e" or node.runner == "playwright" else "test"
 
 
 def carriers(root: Path, found: Sequence[Found], said: Sequence[Collection]) -> tuple[Carrier, ...]:

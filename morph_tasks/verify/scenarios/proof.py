@@ -10,6 +10,7 @@ from morph_tasks.verify.judge import Outcome
 from morph_tasks.verify.scenarios.owed import Owed, OwedScenario
 
 if TYPE_CHECKING:
+    from morph_tasks.verify.nodes import Node
     from morph_tasks.verify.run import Run
 
 # A red node whose single results still speak: each test ran to its end on the code under proof.
@@ -168,13 +169,12 @@ def _state(one: OwedScenario, found: list[tuple[Carrier, Outcome]], outcomes: li
 
 def _proves(proof: str, outcome: Outcome) -> bool:
     """Tell whether a node's tests are of the kind that the plan asks for; a test of the whole is a test."""
-    kind = kind_of(outcome)
+    kind = proof_kind(outcome.node)
     return proof == kind or (proof == "test" and kind == "e2e")
 
 
-def kind_of(outcome: Outcome) -> str:
+def proof_kind(node: Node) -> str:
     """Return which kind of proof a node gives: test, e2e or eval."""
-    node = outcome.node
     if node.runner == "evals":
         return "eval"
     return "e2e" if node.e2e or node.family == "e2e" or node.runner == "playwright" else "test"

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from morph_tasks.verify.scenarios.carriers import Carrier, carriers, proof_kind
+from morph_tasks.verify.scenarios.carriers import Carrier, carriers
 from morph_tasks.verify.scenarios.collect import TIMEOUT_S, Collection, clean, collect
 from morph_tasks.verify.scenarios.owed import Owed, OwedScenario, owed
+from morph_tasks.verify.scenarios.proof import proof_kind
 from morph_tasks.verify.scenarios.scan import scan
 
 if TYPE_CHECKING:
