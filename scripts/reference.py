@@ -27,6 +27,7 @@ def configuration() -> str:
         ("An entry of `project.tests[]`", schema["$defs"]["TestNode"]),
         ("The block `evals` of a test node", schema["$defs"]["EvalSettings"]),
         ("`e2e`", schema["$defs"]["E2e"]),
+        ("`worktree`", schema["$defs"]["Worktree"]),
     ]
     return "\n\n".join(f"### {title}\n\n{_table(part)}" for title, part in parts)
 

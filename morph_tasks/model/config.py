@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from morph_tasks.model.e2e import E2e
 from morph_tasks.model.evals import EvalSettings
 from morph_tasks.model.heavy import HeavyBlock
+from morph_tasks.model.worktree import FinishBackupBlock, Worktree
 
 Text = Annotated[str, StringConstraints(strict=True)]
 # An argument of a program holds 128 KiB; an id names files, beside a time and a suffix.
@@ -123,3 +124,5 @@ class Config(_Open):
     project: Project = Field(default=Project(), description="What is built and tested.")
     heavy: HeavyBlock = Field(default=None, description="Slots for heavy jobs of one user.")
     e2e: E2e | None = Field(default=None, description="How the application is run.")
+    worktree: Worktree | None = Field(default=None, description="Where the work trees of features and tasks lie.")
+    finishBackup: FinishBackupBlock = Field(default=None, description="How long the backups of a finish are kept.")

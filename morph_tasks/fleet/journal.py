@@ -1,0 +1,96 @@
+"""What a finish did, step by step, on disk before and after each: from it a run resumes, and `undo` goes back.
+
+One file a finish: `<git-common-dir>/morph-spec/finish/<feature>/<stamp>.json`, private to the user.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from morph_tasks.features.store import now
+from morph_tasks.fleet.stamps import new_stamp
+from morph_tasks.repo.files import read_json, write_json
+
+if TYPE_CHECKING:
+    from morph_tasks.repo.git import Repo
+
+STEPS = ("preflight", "archive", "integrate", "teardown", "retention")
+OPEN, DONE, UNDONE = "open", "done", "undone"
+
+
+@dataclass
+class Journal:
+    """One finish. `data["plan"]` holds what was decided before anything changed, `data["steps"]` what was done."""
+
+    path: Path
+    data: dict[str, Any]
+
+    @property
+    def stamp(self) -> str:
+        return str(self.data["stamp"])
+
+    @property
+    def feature(self) -> str:
+        return str(self.data["feature"])
+
+    @property
+    def state(self) -> str:
+        return str(self.data["state"])
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.data["plan"]
+        return found
+
+    def step(self, name: str) -> dict[str, Any]:
+        """Return what is known of a step; {} before it began."""
+        found: dict[str, Any] = self.data["steps"].get(name, {})
+        return found
+
+    def is_done(self, name: str) -> bool:
+        return self.step(name).get("state") == DONE
+
+    def begin(self, name: str, **facts: Any) -> None:
+        """Write down that a step is about to change something, with what it will need when it is killed."""
+        self._put(name, {"state": "begun", "begunAt": now()}, facts)
+
+    def done(self, name: str, **facts: Any) -> None:
+        """Write down that a step has done its work."""
+        self._put(name, {"state": DONE, "doneAt": now()}, facts)
+
+    def close(self, state: str) -> None:
+        """End the journal as `done` or `undone`."""
+        self.data["state"] = state
+        self.save()
+
+    def save(self) -> None:
+        """Write the journal, whole or not at all; raises Refusal `write-failed`."""
+        write_json(self.path, self.data, mode=0o600)
+
+    def _put(self, name: str, state: dict[str, Any], facts: dict[str, Any]) -> None:
+        self.data["steps"][name] = {**self.step(name), **state, **facts}
+        self.save()
+
+
+def start(repo: Repo, feature: str, plan: dict[str, Any]) -> Journal:
+    """Begin the journal of a finish; raises Refusal `write-failed`."""
+    stamp = new_stamp()
+    path = _folder(repo, feature) / f"{stamp}.json"
+    for folder in (repo.store, path.parent.parent, path.parent):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    data = {"version": 1, "feature": feature, "stamp": stamp, "state": OPEN, "plan": plan, "steps": {}}
+    journal = Journal(path, data)
+    journal.save()
+    return journal
+
+
+def latest(repo: Repo, feature: str) -> Journal | None:
+    """Return the newest journal of a feature; raises Refusal `corrupt-file`, `unreadable-file`."""
+    paths = sorted(_folder(repo, feature).glob("*.json"))
+    return Journal(paths[-1], read_json(paths[-1])) if paths else None
+
+
+def _folder(repo: Repo, feature: str) -> Path:
+    return repo.store / "finish" / feature
