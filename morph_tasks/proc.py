@@ -8,9 +8,12 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
+
+if TYPE_CHECKING:
+    import subprocess
 
 _TAIL = 2000
 
@@ -114,6 +117,48 @@ def _wait(ran: Any, timeout: float) -> None:
         timer.cancel()
     if late.is_set():
         raise sh.TimeoutException(None, str(ran.ran))
+
+
+def run_bounded(
+    argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdin: bytes = b"", timeout: float
+) -> Completed:
+    """Run a program in a session of its own and return what it wrote, whatever its exit code.
+
+    When `timeout` seconds are over, it is killed with all that it started. Without `sh`, whose import costs more than
+    many an answer. Raises ProcError `tool-missing`, `command-timeout`, `command-failed` when it cannot start.
+    """
+    import subprocess
+
+    try:
+        child = subprocess.Popen(
+            list(argv), cwd=os.fspath(cwd), env=dict(env), start_new_session=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+    except (FileNotFoundError, PermissionError) as error:
+        if error.filename == os.fspath(cwd):
+            raise ProcError("command-failed", f"`{_shown(argv)}` could not start: {error}") from None
+        raise ProcError("tool-missing", f"`{argv[0]}` is not on the PATH", fix=f"install {argv[0]}") from None
+    except OSError as error:
+        raise ProcError("command-failed", f"`{_shown(argv)}` could not start: {error.strerror}") from None
+    try:
+        out, err = child.communicate(stdin, timeout)
+    except subprocess.TimeoutExpired:
+        raise ProcError("command-timeout", f"`{_shown(argv)}` did not end within {timeout:g} s") from None
+    finally:
+        _end_session(child)
+    return Completed(tuple(argv), child.returncode, out, err)
+
+
+def _end_session(child: subprocess.Popen[bytes]) -> None:
+    """Kill what is left of a program; its pipes are not read to the end, since an escaped child may hold them."""
+    if child.returncode is None:  # not reaped yet, so that its number is nobody else's
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, 9)
+        child.wait()
+    for end in (child.stdin, child.stdout, child.stderr):
+        with suppress(OSError, ValueError):
+            if end:
+                end.close()
 
 
 def tail(done: Completed) -> str:

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.gh import FakeGh, make_gh
+
 BIN = Path(sys.executable).parent
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -129,6 +131,24 @@ def project(tmp_path: Path) -> Project:
     made.write(".gitignore", "__pycache__/\n.pytest_cache/\n")
     made.commit("start")
     return made
+
+
+@pytest.fixture
+def gh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeGh:
+    """A `gh` on the PATH that is signed in and knows no pull request yet."""
+    made = make_gh(tmp_path / "gh")
+    monkeypatch.setenv("PATH", f"{made.bin}{os.pathsep}{os.environ['PATH']}")
+    return made
+
+
+@pytest.fixture
+def origin(project: Project, tmp_path: Path) -> Path:
+    """A bare repository that the project has as origin, with main pushed."""
+    path = tmp_path / "origin.git"
+    project.git("init", "-q", "--bare", "-b", "main", str(path))
+    project.git("remote", "add", "origin", str(path))
+    project.git("push", "-q", "-u", "origin", "main")
+    return path
 
 
 @pytest.fixture

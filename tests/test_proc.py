@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from morph_tasks.proc import ProcError, run
+from morph_tasks.machine.ends import await_ends
+from morph_tasks.proc import ProcError, run, run_bounded
 
 
 def test_both_streams_and_the_code_come_back_whole() -> None:
@@ -50,3 +51,27 @@ def test_a_program_that_is_no_program(tmp_path: Path) -> None:
     os.chmod(path, 0o755)
     with pytest.raises(ProcError):
         run([str(path)])
+
+
+def test_a_bounded_program_brings_its_streams_and_any_code(tmp_path: Path) -> None:
+    script = "import os,sys; sys.stdout.write(sys.stdin.read()*2); print(os.getcwd(), file=sys.stderr); sys.exit(7)"
+    done = run_bounded([sys.executable, "-c", script], cwd=tmp_path, env=os.environ, stdin=b"x" * 200_000, timeout=60)
+    assert (done.code, done.stdout, done.stderr.decode().strip()) == (7, b"x" * 400_000, os.path.realpath(tmp_path))
+
+
+@pytest.mark.parametrize("held", ["wait", "exit 0"])
+def test_a_bounded_program_ends_with_all_that_it_started(held: str, tmp_path: Path) -> None:
+    with pytest.raises(ProcError) as caught:
+        run_bounded(["sh", "-c", f"sleep 30719 & echo $$ $! > pids; {held}"], cwd=tmp_path, env=os.environ, timeout=0.5)
+    assert caught.value.code == "command-timeout"
+    assert await_ends([int(pid) for pid in (tmp_path / "pids").read_text().split()], 10) == []
+
+
+def test_a_bounded_program_that_cannot_start(tmp_path: Path) -> None:
+    for argv, where, code in (
+        (["no-such-program-anywhere"], tmp_path, "tool-missing"),
+        (["true"], tmp_path / "gone", "command-failed"),
+    ):
+        with pytest.raises(ProcError) as caught:
+            run_bounded(argv, cwd=where, env=os.environ, timeout=5)
+        assert caught.value.code == code
