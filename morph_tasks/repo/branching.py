@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from morph_tasks.errors import Refusal
 from morph_tasks.proc import ProcError
+from morph_tasks.repo.overwrite import refuse_overwrite
 
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
@@ -62,7 +63,13 @@ def plan_branch(repo: Repo, name: str, *, switch: bool) -> BranchPlan:
     base_name, base = _default(repo)
     _refuse_taken(repo, name)
     if switch and base != head:
-        _refuse_overwrite(repo, head, base, base_name)
+        refuse_overwrite(
+            repo,
+            head,
+            base,
+            what=f"moving the checkout to {base_name}",
+            fix="commit them, or pass --no-checkout to leave the checkout where it is",
+        )
     changes = repo.git("status", "--porcelain", "-z", "--no-renames")
     return BranchPlan(name, base, base_name, head, current, switch, changes.count(b"\0"))
 
@@ -138,27 +145,3 @@ def _refuse_taken(repo: Repo, name: str) -> None:
                 fix=f"git branch -m {short} <other-name>",
                 branch=short,
             )
-
-
-def _refuse_overwrite(repo: Repo, head: str, base: str, base_name: str) -> None:
-    paths = _in_the_way(repo, head, base)
-    said = repo.run("read-tree", "-n", "-m", "-u", head, base, ok=range(256))
-    if not paths and said.code == 0:
-        return
-    reason = said.stderr.decode("utf-8", "replace").strip().removeprefix("error: ").partition("\n")[0]
-    named = ", ".join(paths[:5]) + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")
-    raise Refusal(
-        "would-overwrite",
-        f"moving the checkout to {base_name} would overwrite local files: {named or reason}",
-        fix="commit them, or pass --no-checkout to leave the checkout where it is",
-        paths=paths,
-    )
-
-
-def _in_the_way(repo: Repo, head: str, base: str) -> list[str]:
-    """Return files of the base that lie here without belonging to HEAD: git would overwrite ignored ones unasked."""
-    added = repo.git("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=A", head, base)
-    names = [os.fsdecode(name) for name in added.split(b"\0") if name]
-    there = [name for name in names if os.path.lexists(repo.root / name)]
-    known = set(repo.git("ls-files", "-z").split(b"\0")) if there else set()
-    return [name for name in there if os.fsencode(name) not in known]

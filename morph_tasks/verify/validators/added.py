@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from morph_tasks.repo.hidden import hidden_paths
+
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
 
@@ -53,24 +55,6 @@ def added_files(repo: Repo, base: str, names: Sequence[str] = ()) -> list[AddedF
     with tempfile.TemporaryDirectory(prefix="morph-added-") as folder:
         env = _private_index(repo, Path(folder), untracked, hidden_paths(repo))
         return list(parse_added(_git(repo, [*_SETTINGS, *_DIFF, base, *pathspecs], env)))
-
-
-def hidden_paths(repo: Repo) -> list[bytes]:
-    """Return the files that git was told not to look at: assume-unchanged, and skip-worktree but for a sparse checkout.
-
-    What a sparse checkout left out was never here, so it did not change.
-    """
-    listed = repo.git(*_SETTINGS, "ls-files", "-v", "-z", "--", ":/").split(b"\0")
-    assumed = [line[2:] for line in listed if line[:1].islower() and line[:1] != b"s"]
-    skipped = [line[2:] for line in listed if line[:1] in (b"S", b"s")]
-    root = os.fsencode(repo.root)
-    if not all(os.path.lexists(os.path.join(root, path)) for path in skipped) and _is_sparse(repo):
-        skipped = [path for path in skipped if os.path.lexists(os.path.join(root, path))]
-    return [*assumed, *skipped]
-
-
-def _is_sparse(repo: Repo) -> bool:
-    return repo.text("config", "--type=bool", "--get", "core.sparseCheckout", ok=(0, 1)).strip() == "true"
 
 
 def _private_index(repo: Repo, folder: Path, untracked: Sequence[bytes], hidden: Sequence[bytes]) -> dict[str, str]:

@@ -7,8 +7,8 @@ import stat
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from morph_tasks.repo.hidden import hidden_paths
 from morph_tasks.verify.validators.added import _SETTINGS as SETTINGS
-from morph_tasks.verify.validators.added import hidden_paths
 from morph_tasks.verify.validators.weakening.model import Change
 
 if TYPE_CHECKING:
