@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from morph_tasks.errors import Refusal
@@ -31,8 +31,15 @@ def refuse_overwrite(
     raise Refusal("would-overwrite", f"{what} would overwrite local files: {named or reason}", fix=fix, paths=paths)
 
 
-def in_the_way(repo: Repo, old: str, new: str, *, env: Mapping[str, str] | None = None) -> list[str]:
-    """Return files that a move would overwrite without a word.
+def in_the_way(
+    repo: Repo,
+    old: str,
+    new: str,
+    *,
+    known: Collection[bytes] | None = None,
+    env: Mapping[str, str] | None = None,
+) -> list[str]:
+    """Return files that a move would overwrite without a word. `known`: what the index holds, when that is at hand.
 
     Git takes ignored files for worthless, and files that it was told not to look at for unchanged.
     """
@@ -40,7 +47,8 @@ def in_the_way(repo: Repo, old: str, new: str, *, env: Mapping[str, str] | None 
 
     added = _names(repo, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=A", old, new)
     there = [name for name in added if os.path.lexists(repo.root / name)]
-    known = set(repo.run("ls-files", "-z", env=env).stdout.split(b"\0")) if there else set()
+    if known is None:
+        known = set(repo.run("ls-files", "-z", env=env).stdout.split(b"\0")) if there else set()
     hidden = {os.fsdecode(name) for name in hidden_paths(repo)}
     unseen = _edited(repo, hidden & set(_touched(repo, old, new))) if hidden else []
     return [*(name for name in there if os.fsencode(name) not in known), *unseen]
