@@ -27,13 +27,15 @@ def clean_env() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Worktree:
-    """One line of `git worktree list`."""
+    """One line of `git worktree list`. `locked`: the reason it was locked with, maybe empty; None when it is not."""
 
     path: Path
     head: str | None
     branch: str | None
     prunable: bool
     bare: bool
+    locked: str | None = None
+    why_prunable: str = ""
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,7 @@ class Repo:
             if b"worktree" not in fields:
                 continue
             branch = fields.get(b"branch", b"").decode("utf-8", "surrogateescape")
+            locked = fields.get(b"locked")
             found.append(
                 Worktree(
                     Path(os.fsdecode(fields[b"worktree"])),
@@ -129,6 +132,8 @@ class Repo:
                     branch.removeprefix("refs/heads/") or None,
                     b"prunable" in fields,
                     b"bare" in fields,
+                    None if locked is None else locked.decode("utf-8", "replace"),
+                    fields.get(b"prunable", b"").decode("utf-8", "replace"),
                 )
             )
         return found
