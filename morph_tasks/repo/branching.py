@@ -11,6 +11,8 @@ from morph_tasks.proc import ProcError
 from morph_tasks.repo.overwrite import refuse_overwrite
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from morph_tasks.repo.git import Repo
 
 _UNDER_WAY = {
@@ -105,13 +107,17 @@ def _do(repo: Repo, plan: BranchPlan, *args: str) -> None:
         raise Refusal("branch-failed", f"git could not make {plan.name}: {said[-500:]}") from error
 
 
+def under_way(git_dir: Path) -> tuple[str, str] | None:
+    """Return what is in progress in the tree of a private git folder, and the command that gives it up; else None."""
+    return next((said for mark, said in _UNDER_WAY.items() if (git_dir / mark).exists()), None)
+
+
 def refuse_under_way(repo: Repo) -> None:
     """Raise Refusal `operation-in-progress` during a merge, a rebase and the like, or with unresolved conflicts."""
-    for mark, (what, abort) in _UNDER_WAY.items():
-        if (repo.git_dir / mark).exists():
-            raise Refusal(
-                "operation-in-progress", f"a {what} is in progress in this tree", fix=f"finish it, or {abort}"
-            )
+    found = under_way(repo.git_dir)
+    if found:
+        what, abort = found
+        raise Refusal("operation-in-progress", f"a {what} is in progress in this tree", fix=f"finish it, or {abort}")
     if repo.git("ls-files", "-u", "-z"):
         raise Refusal("operation-in-progress", "this tree has unresolved conflicts", fix="resolve them and git add")
 

@@ -88,6 +88,10 @@ class PrivateIndex:
         yield from self._plumbing.fields(*_STATUS, index=self.path)
         self._settle(started - _CLOCK_LAG_NS)
 
+    def everything(self) -> Iterator[bytes]:
+        """Yield the fields of a status that names what git ignores too; writes nothing at all; raises ChildError."""
+        yield from self._plumbing.fields("--no-optional-locks", *_STATUS, "--ignored=matching", index=self.path)
+
     def seed(self) -> None:
         """Copy the real index, with every flag cleared that would hide a change from `git status`."""
         temporary = private.temporary(f"{self._plumbing.private}/index-seed")

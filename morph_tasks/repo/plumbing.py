@@ -31,18 +31,20 @@ Entry = tuple[str, str]  # mode and object id, as git writes them
 class Plumbing:
     """One work tree and the private folder that belongs to it."""
 
-    __slots__ = ("common_dir", "git_dir", "private", "root")
+    __slots__ = ("apart", "common_dir", "git_dir", "private", "root")
 
-    def __init__(self, root: str, git_dir: str) -> None:
+    def __init__(self, root: str, git_dir: str, *, apart: bool = False) -> None:
+        """`apart`: the tree may not be where git knows it; git must not look for it, nor note where it is now."""
         self.root = os.path.abspath(root)
         self.git_dir = os.path.abspath(git_dir)
         self.common_dir = common_dir(self.git_dir)
         self.private = f"{self.git_dir}/morph-spec/fingerprint"
+        self.apart = apart
 
     def stream(self, *args: str, index: str = "", stdin: bytes = b"") -> Iterator[bytes]:
         """Run git in the tree and yield its stdout; raises ChildError, or Refusal `git-missing`."""
         where = ["-C", self.root]
-        if not os.path.lexists(f"{self.root}/.git"):  # `core.worktree` keeps the two apart
+        if self.apart or not os.path.lexists(f"{self.root}/.git"):  # `core.worktree` keeps the two apart
             where += ["--git-dir", self.git_dir, "--work-tree", self.root]
         env = clean_env()
         if index:
