@@ -31,18 +31,22 @@ class AdrIndex:
 
     def resolve(self, text: str) -> tuple[str | None, str]:
         """Return the full id that `ADR-007` or `cart--ADR-007` means, or None and why it means none."""
-        asked = _ID.fullmatch(text)
-        if not asked:
+        found = self.meant(text)
+        if found is None:
             return None, f"`{text[:60]}` is no id of a decision (`ADR-007` or `<feature>--ADR-007`)"
-        number = asked["number"].lstrip("0")
-        found = [
-            one for one in self._by_number.get(number, ()) if asked["feature"] in (None, one.rpartition("--ADR-")[0])
-        ]
         if len(found) == 1:
             return found[0], ""
         if not found:
             return None, f"`{text[:60]}` is not in the record ({RECORD}/)"
         return None, f"`{text}` is ambiguous: write {' or '.join(f'`{one}`' for one in found[:6])}"
+
+    def meant(self, text: str) -> list[str] | None:
+        """Return every full id that a text may mean; None when it is no id at all."""
+        asked = _ID.fullmatch(text)
+        if not asked:
+            return None
+        found = self._by_number.get(asked["number"].lstrip("0"), ())
+        return [one for one in found if asked["feature"] in (None, one.rpartition("--ADR-")[0])]
 
     @cached_property
     def _by_number(self) -> dict[str, list[str]]:
