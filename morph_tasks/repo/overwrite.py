@@ -46,12 +46,35 @@ def in_the_way(
     from morph_tasks.repo.hidden import hidden_paths
 
     added = _names(repo, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=A", old, new)
-    there = [name for name in added if os.path.lexists(repo.root / name)]
+    there = list(dict.fromkeys(found for name in added if (found := _lying_there(repo, name))))
     if known is None:
         known = set(repo.run("ls-files", "-z", env=env).stdout.split(b"\0")) if there else set()
     hidden = {os.fsdecode(name) for name in hidden_paths(repo)}
     unseen = _edited(repo, hidden & set(_touched(repo, old, new))) if hidden else []
-    return [*(name for name in there if os.fsencode(name) not in known), *unseen]
+    return [*(name for name in there if not _is_known(repo, name, known)), *unseen]
+
+
+def _lying_there(repo: Repo, name: str) -> str:
+    """Return what lies at a path, or in the place of a folder above it; empty for nothing."""
+    parts = name.split("/")
+    for depth in range(1, len(parts)):
+        above = "/".join(parts[:depth])
+        if os.path.islink(repo.root / above) or not os.path.isdir(repo.root / above):
+            return above if os.path.lexists(repo.root / above) else ""
+    return name if os.path.lexists(repo.root / name) else ""
+
+
+def _is_known(repo: Repo, name: str, known: Collection[bytes]) -> bool:
+    """Tell whether git knows what lies there; of a folder in the place of a file, all that it holds."""
+    top = repo.root / name
+    if os.fsencode(name) in known or os.path.islink(top) or not os.path.isdir(top):
+        return os.fsencode(name) in known
+    inside = (
+        os.path.relpath(os.path.join(parent, entry), repo.root)
+        for parent, folders, files in os.walk(top)
+        for entry in (*files, *(folder for folder in folders if os.path.islink(os.path.join(parent, folder))))
+    )
+    return all(os.fsencode(path) in known for path in inside)
 
 
 def changed_here(repo: Repo, old: str, new: str, *, env: Mapping[str, str] | None = None) -> list[str]:
