@@ -1,0 +1,74 @@
+"""Is a change in another line of commits already, under other commits? By what it does, not by its name."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from morph_tasks.repo.git import Repo
+
+# Who applied a branch in one go made a commit like this one; its author and time do not matter.
+_NOBODY = {
+    f"GIT_{who}_{what}": value
+    for who in ("AUTHOR", "COMMITTER")
+    for what, value in (("NAME", "nobody"), ("EMAIL", "nobody@example.invalid"), ("DATE", "@0 +0000"))
+}
+_DIFF = (
+    "diff-tree", "--stdin", "--root", "-p", "--binary", "--full-index", "--no-renames", "--no-ext-diff",
+    "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/",
+)  # fmt: skip
+_SAYS_WHERE = (b" ", b"@@", b"index ")  # context, places and blob ids: they differ for one and the same change
+
+
+def whole_applied(repo: Repo, base: str, tip: str, target: str, env: Mapping[str, str]) -> bool:
+    """Tell whether one commit of `target` does what all commits from `base` to `tip` do together.
+
+    `env` names the place for the commit that is made to ask this; nothing else refers to it.
+    """
+    tree = _text(repo, env, "rev-parse", f"{tip}^{{tree}}")
+    words = ("commit-tree", "--no-gpg-sign", "-p", base, "-m", "the whole branch", tree)
+    made = _text(repo, {**env, **_NOBODY}, *words)
+    return each_applied(repo, made, target, env)
+
+
+def each_applied(repo: Repo, tip: str, target: str, env: Mapping[str, str]) -> bool:
+    """Tell whether each commit that `tip` has and `target` has not is in `target` under another name.
+
+    False with a merge among them: what it decided is in no commit of its own.
+    """
+    own = _marked(repo, env, "--right-only", target, tip)
+    if not own or not all(mark == "=" for mark, _ in own):
+        return False
+    theirs = [commit for mark, commit in _marked(repo, env, "--left-only", target, tip) if mark == "="]
+    # Git's comparison passes over white space, which can be the whole change.
+    done = {_deed(patch) for patch in _patches(repo, env, theirs)}
+    return all(_deed(patch) in done for patch in _patches(repo, env, [commit for _, commit in own]))
+
+
+def _marked(repo: Repo, env: Mapping[str, str], side: str, target: str, tip: str) -> list[tuple[str, str]]:
+    """Return (mark, commit) of one side; `=` marks a commit whose like is on the other side."""
+    lines = _text(repo, env, "rev-list", "--cherry-mark", side, f"{target}...{tip}").splitlines()
+    return [(line[:1], line[1:]) for line in lines]
+
+
+def _patches(repo: Repo, env: Mapping[str, str], commits: Sequence[str]) -> list[list[bytes]]:
+    said = repo.run(*_DIFF, stdin="".join(f"{commit}\n" for commit in commits).encode(), env=env).stdout
+    heads = {commit.encode() for commit in commits}
+    found: list[list[bytes]] = []
+    for line in said.split(b"\n"):
+        if line in heads:
+            found.append([])
+        elif found:
+            found[-1].append(line)
+    return found
+
+
+def _deed(patch: Sequence[bytes]) -> str:
+    """Return what a patch does: its lines without those that only say where."""
+    return hashlib.sha256(b"\n".join(line for line in patch if not line.startswith(_SAYS_WHERE))).hexdigest()
+
+
+def _text(repo: Repo, env: Mapping[str, str], *words: str) -> str:
+    return repo.run(*words, env=env).text.strip()
