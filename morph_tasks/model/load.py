@@ -66,7 +66,8 @@ def load_config(repo: Repo) -> Config:
     if not isinstance(data, dict):
         raise _invalid([{"path": "$", "found": _shown(data), "expected": "an object"}])
     record = repo.tree_state / "config-record"
-    if not _recorded(record, digest):
+    # The main tree's record will do: a new work tree has the same file.
+    if not _recorded(record, digest) and not _recorded(repo.store / "config-record", digest):
         validate(data)
         _record(record, digest)
     return Config(data, digest)

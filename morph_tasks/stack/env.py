@@ -51,6 +51,14 @@ def stack_env(repo: Repo, config: Config, feature: str) -> StackEnv:
     return _made(repo, config, feature, key, block_of(repo, key), project.project_name(repo, key))
 
 
+def tree_env(repo: Repo, config: Config, key: str, feature: str) -> StackEnv:
+    """Return what `stack_env` does for a key, but for the credentials; `feature` is the one that the tree is for.
+
+    Raises Refusal `no-free-ports`, `busy` (3), `state-unwritable`.
+    """
+    return _laid_out(config, feature, key, block_of(repo, key), project.project_name(repo, key))
+
+
 def known_env(repo: Repo, config: Config, feature: str) -> StackEnv | None:
     """Return the same without writing anything; None when the feature has no ports or no name yet."""
     key = project.stack_key(repo, feature)
@@ -73,15 +81,18 @@ def layout(block: Block, feature: str, name: str, *, dotnet: bool) -> dict[str, 
 
 
 def _made(repo: Repo, config: Config, feature: str, key: str, block: Block, name: str) -> StackEnv:
+    return _with_credentials(_laid_out(config, worked_on(repo.root, feature), key, block, name), repo.root, config)
+
+
+def _laid_out(config: Config, feature: str, key: str, block: Block, name: str) -> StackEnv:
     dotnet = "dotnet" in [tag.strip().lower() for tag in (config.project.get("stack") or "").split("+")]
-    values = layout(block, _worked_on(repo.root, feature), name, dotnet=dotnet)
+    values = layout(block, feature, name, dotnet=dotnet)
     further, warnings = port_names(config.data.get("e2e"), values)
     values.update(further)
-    made = StackEnv(values, tuple(warnings), key, block)
-    return _with_credentials(made, repo.root, config)
+    return StackEnv(values, tuple(warnings), key, block)
 
 
-def _worked_on(root: Path, feature: str) -> str:
+def worked_on(root: Path, feature: str) -> str:
     """Return the feature that a work tree is for: a task's tree may have been made on behalf of one."""
     if not feature.startswith(project.TASK):
         return feature

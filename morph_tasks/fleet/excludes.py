@@ -1,0 +1,43 @@
+"""What work trees bring along, kept out of `git status` by the private exclude file that all trees share."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from morph_tasks.repo.files import write_atomic
+
+if TYPE_CHECKING:
+    from morph_tasks.repo.git import Repo
+
+# Derived in every tree; `.morph/.gitignore` names them too, where it is committed.
+DERIVED = (".morph/worktree.env", ".morph/state.json", ".morph/evidence", ".morph/logs")
+_SPECIAL = re.compile(r"[\\*?\[\] ]")
+
+
+def exclude(repo: Repo, paths: Iterable[str], *, globs: Iterable[str] = ()) -> list[str]:
+    """Add a line for each path that has none; return what was added. The caller holds the lock of the fleet.
+
+    `globs` are patterns already. Only ever adds. Raises Refusal `write-failed`.
+    """
+    file = repo.common_dir / "info" / "exclude"
+    try:
+        old = file.read_bytes()
+    except FileNotFoundError:
+        old = b""
+    present = set(old.replace(b"\r\n", b"\n").split(b"\n"))
+    wanted = [*(anchored(path) for path in paths), *(f"/{one}" for one in globs)]
+    missing = [line for line in dict.fromkeys(wanted) if os.fsencode(line) not in present]
+    if missing:
+        end = b"\r\n" if b"\r\n" in old else b"\n"
+        joint = b"" if not old or old.endswith(b"\n") else end
+        write_atomic(file, old + joint + b"".join(os.fsencode(line) + end for line in missing))
+    return missing
+
+
+def anchored(path: str) -> str:
+    """Return the pattern that matches exactly this path, be it a file, a folder or a link."""
+    # A line cannot hold a line end: there any one sign has to do.
+    return "/" + re.sub(r"[\r\n]", "?", _SPECIAL.sub(r"\\\g<0>", path))
