@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,21 @@ class Removed:
     resumed: bool = False
 
 
-def archive(repo: Repo, slug: str, *, status: str = "archived", command: str = "") -> Removed:
+@dataclass(frozen=True)
+class Along:
+    """What goes into the commit of an archive beside the move, by path in the tree.
+
+    `write`: path → text; `remove`: files that go; `add`: files as they lie there.
+    """
+
+    write: Mapping[str, str] = field(default_factory=dict)
+    remove: Sequence[str] = ()
+    add: Sequence[str] = ()
+
+
+def archive(
+    repo: Repo, slug: str, *, status: str = "archived", command: str = "", along: Along | None = None
+) -> Removed:
     """Move a feature to the archive and commit the move; a move that was never committed is taken up.
 
     Raises Refusal `owner-tree-elsewhere`, `archive-exists`, what a commit refuses, or what reading raises.
@@ -63,12 +78,18 @@ def archive(repo: Repo, slug: str, *, status: str = "archived", command: str = "
     old = b"" if resumed else (source / "feature.json").read_bytes()
     if not resumed:
         update_feature(repo.root, slug, lambda data: data.update(status=status, archivedAt=now()))
+    beside = along or Along()
+    gone = [f"{FEATURES}/{slug}", *beside.remove]
+    added = [f"{ARCHIVE}/{slug}", *beside.write, *beside.add]
     with state_lock(repo.root):
         if not resumed:
             _move(source, target, old)
+        before: dict[Path, bytes | None] = {}
         try:
-            commit = commit_paths(repo, f"Archive {slug}", gone=[f"{FEATURES}/{slug}"], added=[f"{ARCHIVE}/{slug}"])
+            _apply(repo.root, beside, before)
+            commit = commit_paths(repo, f"Archive {slug}", gone=gone, added=added)
         except BaseException:
+            _put_back(before)
             if not resumed:
                 os.rename(target, source)
                 write_atomic(source / "feature.json", old)
@@ -133,10 +154,42 @@ def _readable(repo: Repo, slug: str, *, force: bool) -> dict[str, Any]:
 
 
 def _half_archived(repo: Repo, slug: str) -> bool:
-    """Tell whether a move to the archive was done and not committed."""
-    if not (repo.root / ARCHIVE / slug / "feature.json").exists() or repo.head() is None:
+    """Tell whether a move to the archive was done and not committed, or not yet known to the index."""
+    record = f"{ARCHIVE}/{slug}/feature.json"
+    if not (repo.root / record).exists() or repo.head() is None:
         return False
-    return bool(repo.git("ls-tree", "-z", "--name-only", "HEAD", f"{FEATURES}/{slug}"))
+    if repo.git("ls-tree", "-z", "--name-only", "HEAD", f"{FEATURES}/{slug}"):
+        return True
+    # Of a feature that was never committed, HEAD tells nothing.
+    return bool(repo.git("--literal-pathspecs", "ls-files", "-z", "-o", "--exclude-standard", "--", record))
+
+
+def _apply(root: Path, along: Along, before: dict[Path, bytes | None]) -> None:
+    """Write and remove what goes along, noting in `before` what was there; raises Refusal `write-failed`."""
+    for name, text in along.write.items():
+        path, data = root / name, text.encode("utf-8", "surrogateescape")
+        before[path] = _content(path)
+        if before[path] != data:
+            write_atomic(path, data)
+    for name in along.remove:
+        before[root / name] = _content(root / name)
+        with suppress(FileNotFoundError):
+            (root / name).unlink()
+
+
+def _put_back(before: Mapping[Path, bytes | None]) -> None:
+    for path, data in before.items():
+        if data is not None:
+            write_atomic(path, data)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
 
 
 def _move(source: Path, target: Path, old: bytes) -> None:

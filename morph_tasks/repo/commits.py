@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from morph_tasks.errors import Refusal
-from morph_tasks.proc import run
 from morph_tasks.repo.branching import refuse_under_way
-from morph_tasks.repo.git import clean_env
 
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
+
+
+_TRIES, _PAUSE_S = 20, 0.05
 
 
 def refuse_commit(repo: Repo) -> None:
@@ -50,7 +51,7 @@ def commit_paths(repo: Repo, message: str, *, gone: Sequence[str] = (), added: S
     Returns the new commit, or None when HEAD already says so. Files that git ignores are left out. The
     user's index keeps what it held, except under these paths. Raises ProcError; then nothing was committed.
     """
-    head = repo.text("rev-parse", "HEAD")
+    head, old = repo.text("rev-parse", "HEAD", "HEAD^{tree}").splitlines()
     handle, index = tempfile.mkstemp(prefix="morph-index-", dir=repo.git_dir)
     os.close(handle)
     os.unlink(index)  # git makes its own; an empty file is no index
@@ -58,7 +59,7 @@ def commit_paths(repo: Repo, message: str, *, gone: Sequence[str] = (), added: S
         _beside(repo, index, "read-tree", head)
         if gone:
             _beside(repo, index, "rm", "-r", "-q", "--cached", "--ignore-unmatch", "--", *gone)
-        there = [path for path in added if _addable(repo, path)]
+        there = _addable(repo, added)
         if there:
             _beside(repo, index, "add", "-A", "--", *there)
         tree = _beside(repo, index, "write-tree")
@@ -67,18 +68,37 @@ def commit_paths(repo: Repo, message: str, *, gone: Sequence[str] = (), added: S
             with suppress(FileNotFoundError):
                 os.unlink(left)
     commit = None
-    if tree != repo.text("rev-parse", f"{head}^{{tree}}"):
+    if tree != old:
         commit = repo.text("commit-tree", tree, "-p", head, "-m", message)
         repo.git("update-ref", "-m", f"commit: {message}", "HEAD", commit, head)
-    repo.git("reset", "-q", "--", *gone, *added)
+    _follow(repo, [*gone, *added])
     return commit
 
 
-def _addable(repo: Repo, path: str) -> bool:
-    listed = repo.git("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", path)
-    return bool(listed)
+def _follow(repo: Repo, paths: Sequence[str]) -> None:
+    """Let the user's index say of these paths what HEAD says.
+
+    The commit stands by now: an index that another git holds is waited for a moment, and then left as it is.
+    """
+    for _ in range(_TRIES):
+        if repo.run("--literal-pathspecs", "reset", "-q", "--", *paths, ok=range(256)).code == 0:
+            return
+        time.sleep(_PAUSE_S)
+
+
+def _addable(repo: Repo, paths: Sequence[str]) -> list[str]:
+    """Return the paths at or below which git finds something that it does not ignore."""
+    if not paths:
+        return []
+    asked = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *paths)
+    listed = repo.git("--literal-pathspecs", *asked).split(b"\0")
+    return [
+        path
+        for path in paths
+        if any(name == os.fsencode(path) or name.startswith(os.fsencode(path) + b"/") for name in listed)
+    ]
 
 
 def _beside(repo: Repo, index: str, *args: str) -> str:
-    done = run(("git", "-C", str(repo.root), *args), env={**clean_env(), "GIT_INDEX_FILE": str(Path(index))})
+    done = repo.run("--literal-pathspecs", *args, env={"GIT_INDEX_FILE": index})
     return done.text.strip()

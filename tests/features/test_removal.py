@@ -95,6 +95,54 @@ def test_a_move_that_was_never_committed_is_taken_up(repo: Repo, monkeypatch: py
     assert refused(archive, repo, "shop").code == "feature-not-found"
 
 
+def test_what_goes_along_is_in_the_same_commit(repo: Repo) -> None:
+    put(repo)
+    for name in ("gone", "old"):
+        (repo.root / f"{name}.md").write_text(f"{name}\n")
+        repo.git("add", f"{name}.md")
+    repo.git("commit", "-qm", "Records")
+    (repo.root / "notes").write_text("as it lies\n")
+    along = removal.Along(write={"old.md": "new\n", "deep/in/x.md": "x\n"}, remove=["gone.md"], add=["notes"])
+    archive(repo, "shop", along=along)
+    moved = [line for line in listed(repo) if ".morph/" not in line]
+    assert moved == ["A\tdeep/in/x.md", "D\tgone.md", "A\tnotes", "M\told.md"]
+    assert repo.text("status", "--porcelain", "--", ":!.morph/state.json") == ""
+
+
+def test_a_failed_commit_takes_back_what_goes_along(repo: Repo) -> None:
+    put(repo)
+    (repo.root / "old.md").write_text("old\n")
+    (repo.root / "gone.md").write_text("gone\n")
+    repo.git("add", "old.md", "gone.md")
+    repo.git("commit", "-qm", "Records")
+    hook = repo.git_dir / "hooks/reference-transaction"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\ntest $1 != prepared\n")
+    hook.chmod(0o755)
+    before = repo.text("rev-parse", "HEAD")
+    along = removal.Along(write={"old.md": "new\n", "x.md": "x\n"}, remove=["gone.md"])
+    assert refused(archive, repo, "shop", along=along).code == "command-failed"
+    assert repo.head() == before and repo.text("status", "--porcelain", "--", ":!.morph/state.json") == ""
+    assert (repo.root / ".morph/features/shop/feature.json").exists()
+
+
+def test_a_feature_that_was_never_committed_is_taken_up(repo: Repo) -> None:
+    put(repo, commit=False)
+    (repo.root / ".morph/archive").mkdir()
+    (repo.root / ".morph/features/shop").rename(repo.root / ".morph/archive/shop")
+    assert archive(repo, "shop").commit == repo.head()
+
+
+def test_an_index_that_missed_the_commit_catches_up(repo: Repo) -> None:
+    put(repo)
+    index = (repo.git_dir / "index").read_bytes()
+    archive(repo, "shop")
+    (repo.git_dir / "index").write_bytes(index)  # killed between the commit and the index
+    made = archive(repo, "shop")
+    assert made.resumed and made.commit is None
+    assert repo.text("status", "--porcelain", "--", ":!.morph/state.json") == ""
+
+
 def test_a_taken_place_in_the_archive(repo: Repo) -> None:
     folder = put(repo)
     (repo.root / ".morph/archive/shop").mkdir(parents=True)
