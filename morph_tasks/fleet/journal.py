@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
 
 STEPS = ("preflight", "archive", "integrate", "teardown", "retention")
-OPEN, DONE, UNDONE = "open", "done", "undone"
+OPEN, DONE, UNDOING, UNDONE = "open", "done", "undoing", "undone"
 
 
 @dataclass
@@ -61,7 +61,7 @@ class Journal:
         self._put(name, {"state": DONE, "doneAt": now()}, facts)
 
     def close(self, state: str) -> None:
-        """End the journal as `done` or `undone`."""
+        """Give the journal its state: `done`, `undoing` while an undo is under way, `undone`."""
         self.data["state"] = state
         self.save()
 
