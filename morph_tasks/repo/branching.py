@@ -62,8 +62,8 @@ def plan_branch(repo: Repo, name: str, *, switch: bool) -> BranchPlan:
             f"HEAD is detached at {head[:10]}: moving the checkout could leave commits behind",
             fix="git switch <branch>, or pass --no-checkout",
         )
-    base_name, base = _default(repo)
-    _refuse_taken(repo, name)
+    base_name, base = default_start(repo)
+    refuse_taken(repo, name)
     if switch and base != head:
         refuse_overwrite(
             repo,
@@ -122,7 +122,8 @@ def refuse_under_way(repo: Repo) -> None:
         raise Refusal("operation-in-progress", "this tree has unresolved conflicts", fix="resolve them and git add")
 
 
-def _default(repo: Repo) -> tuple[str, str]:
+def default_start(repo: Repo) -> tuple[str, str]:
+    """Return how people call the default branch, and its commit; raises Refusal `no-default-branch`."""
     name = repo.default_branch()
     for ref in (f"refs/heads/{name}", f"refs/remotes/origin/{name}") if name else ():
         commit = repo.text("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}", ok=(0, 1, 128))
@@ -135,16 +136,21 @@ def _default(repo: Repo) -> tuple[str, str]:
     )
 
 
-def _refuse_taken(repo: Repo, name: str) -> None:
-    refs = repo.text("for-each-ref", "--format=%(refname)", "refs/heads", f"refs/remotes/*/{name}").splitlines()
-    for ref in refs:
+def refuse_taken(repo: Repo, name: str, *, remotes: bool = True) -> None:
+    """Raise Refusal `branch-exists` or `branch-blocked` where a branch of that name cannot be made.
+
+    `remotes`: one that exists only at a remote counts, too.
+    """
+    patterns = ["refs/heads", *([f"refs/remotes/*/{name}"] if remotes else [])]
+    folded = name.casefold()
+    for ref in repo.text("for-each-ref", "--format=%(refname)", *patterns).splitlines():
         # Ignoring case: two branches that differ in case are one file on many disks.
         short = ref.removeprefix("refs/heads/")
-        if short.casefold() == name or ref.startswith("refs/remotes/"):
+        if short.casefold() == folded or ref.startswith("refs/remotes/"):
             shown = short.removeprefix("refs/remotes/")
             fix = "choose another name" + (f", or git branch -d {shown}" if shown == short else "")
             raise Refusal("branch-exists", f"branch {shown} exists already", fix=fix, branch=shown)
-        if name.startswith(f"{short.casefold()}/") or short.casefold().startswith(f"{name}/"):
+        if folded.startswith(f"{short.casefold()}/") or short.casefold().startswith(f"{folded}/"):
             raise Refusal(
                 "branch-blocked",
                 f"branch {short} is in the way: git cannot hold it and {name} at the same time",
