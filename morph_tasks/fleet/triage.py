@@ -33,7 +33,7 @@ class File:
     size: int
 
     def as_json(self) -> dict[str, Any]:
-        return {"path": self.path, "sha256": self.sha256, "mode": f"{self.mode:04o}", "size": self.size}
+        return {"path": self.path, "sha256": self.sha256, "mode": self.mode, "size": self.size}
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Triage:
     """The ignored content of a tree, all paths relative to it.
 
     `regenerable` names folders (with a final `/`) and files, the uppermost only; `excluded_caches` those of them
-    that lie in a folder which holds other things, too.
+    that lie in a folder which holds other things, too. Empty folders matter to repositories.
     """
 
     replicated: tuple[File, ...]
@@ -49,6 +49,7 @@ class Triage:
     exclusive: tuple[File, ...]
     links: tuple[Link, ...]
     excluded_caches: tuple[str, ...]
+    empty_folders: tuple[str, ...] = ()
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -106,6 +107,7 @@ class _Sorter:
         self.regenerable: list[str] = []
         self.caches: list[str] = []
         self.links: list[Link] = []
+        self.empty: list[str] = []
 
     def sorted(self, untracked_links: tuple[Link, ...]) -> Triage:
         links = {link.path: link for link in (*untracked_links, *self.links)}
@@ -115,6 +117,7 @@ class _Sorter:
             tuple(self.exclusive),
             tuple(links[path] for path in sorted(links)),
             tuple(self.caches),
+            tuple(self.empty),
         )
 
     def take(self, entry: str) -> None:
@@ -139,7 +142,9 @@ class _Sorter:
             if not whole and is_regenerable_folder(self.tree, path):
                 self._made_again(path, listed=path == top)
                 continue
-            for name, is_folder in _children(self.tree / path):
+            children = _children(self.tree / path)
+            self.empty += [] if children else [path]
+            for name, is_folder in children:
                 below = f"{path}/{name}"
                 if is_folder:
                     pending.append((below, whole))
