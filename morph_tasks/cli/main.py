@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "retype": ("morph_tasks.cli.state:retype", "Give a feature another type of work."),
     "archive": ("morph_tasks.cli.state:archive", "Move a feature to the archive and commit the move."),
     "delete": ("morph_tasks.cli.state:delete", "Remove a feature; commit the removal."),
+    "claim": ("morph_tasks.cli.claim:claim", "Say who works on a feature."),
     "branch": ("morph_tasks.cli.branch:branch", "Delete branches whose work is in the default branch."),
     "handoff": ("morph_tasks.cli.state:handoff", "Write the page for the next session."),
     "suite": ("morph_tasks.cli.suite:suite", "Ask how the output of a test runner is read."),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import click
 
 from morph_tasks.cli.again import typed
 from morph_tasks.cli.common import EPILOG_CODES, feature_argument, json_option, say, wait_option, warn
+from morph_tasks.errors import Refusal
 from morph_tasks.features.removal import Removed
 from morph_tasks.features.shape import WORK_TYPES
 from morph_tasks.repo.git import Repo, open_repo
@@ -81,6 +84,7 @@ def archive(feature: str, as_json: bool) -> int:
     from morph_tasks.features.removal import archive as put_away
 
     repo = open_repo()
+    _warn_of_claims(repo, feature)
     made = put_away(repo, feature, command=typed())
     _close(repo, feature)
     return _tell(made, as_json)
@@ -102,6 +106,7 @@ def delete(feature: str, keep: bool, force: bool, as_json: bool) -> int:
     from morph_tasks.features.removal import delete as remove
 
     repo = open_repo()
+    _warn_of_claims(repo, feature)
     made = remove(repo, feature, keep=keep, force=force, command=typed())
     _close(repo, feature)
     return _tell(made, as_json)
@@ -126,8 +131,21 @@ def handoff(feature: str, here: bool, as_json: bool) -> int:
     return 0
 
 
+def _warn_of_claims(repo: Repo, feature: str) -> None:
+    """Say on stderr that another session works on a feature; a claim never stops anybody."""
+    from morph_tasks.fleet.claims import warning
+
+    told = warning(repo, feature)
+    if told:
+        warn(f"warning: {told}")
+
+
 def _close(repo: Repo, feature: str) -> None:
-    """Take the application of a feature that is gone down for good, and give its ports back."""
+    """Take the application of a feature that is gone down for good, and give its ports and its claims back."""
+    from morph_tasks.fleet import claims
+
+    with suppress(Refusal):  # a claim on what is gone harms nobody
+        claims.release(repo, feature)
     from morph_tasks.stack.ports import known_block
     from morph_tasks.stack.project import stack_key
 
