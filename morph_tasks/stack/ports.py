@@ -57,25 +57,32 @@ def block_of(repo: Repo, key: str, *, free: Callable[[int], bool] | None = None)
 
 def claim(repo: Repo, key: str, base: int, *, free: Callable[[int], bool] | None = None) -> Block:
     """Give a key the very block it had; raises Refusal `ports-taken`, `busy` (3), `state-unwritable`."""
-    probe = free or port_is_free
     with userstate.held(), _held(repo):
         path = _registry(repo)
         userstate.settle(path)
+        refuse_claim(repo, key, base, free=free)
         known = blocks(repo)
-        mine = known.get(key)
-        if mine and mine.base == base:
-            return mine
-        holder = next((block.key for block in known.values() if block.base == base), None)
-        if mine:
-            why = f"{key!r} has the ports from {mine.base} on by now"
-        elif holder or base in _elsewhere(repo):
-            why = f"{holder or 'another repository'!r} has them by now"
-        elif not all(probe(port) for port in range(base, base + SIZE)):
-            why = "another program listens on one of them"
-        else:
-            block = Block(base, key)
-            _write(path, {**known, key: block})
-            return block
+        if key not in known:
+            known[key] = Block(base, key)
+            _write(path, known)
+        return known[key]
+
+
+def refuse_claim(repo: Repo, key: str, base: int, *, free: Callable[[int], bool] | None = None) -> None:
+    """Raise Refusal `ports-taken` where `claim` would; writes nothing."""
+    known, probe = blocks(repo), free or port_is_free
+    mine = known.get(key)
+    holder = next((block.key for block in known.values() if block.base == base), None)
+    if mine and mine.base != base:
+        why = f"{key!r} has the ports from {mine.base} on by now"
+    elif mine:
+        return
+    elif holder or base in _elsewhere(repo):
+        why = f"{holder or 'another repository'!r} has them by now"
+    elif not all(probe(port) for port in range(base, base + SIZE)):
+        why = "another program listens on one of them"
+    else:
+        return
     what = f"the ports {base}-{base + SIZE - 1} of {key!r} cannot be given back to it: {why}"
     raise Refusal("ports-taken", what, fix="free them, then try again", base=base, key=key)
 
