@@ -55,7 +55,7 @@ def verify(repo: Repo, feature: str, request: Request, progress: Progress | None
                 refusal.payload["persisted"] = False
             raise
         finally:
-            cleaned = _end(run)
+            cleaned = end_of_run(run)
         if cleaned:
             result.payload["cleanup"] = cleaned
         if result.settled and request == Request(wait_s=request.wait_s, jobs=request.jobs):
@@ -63,7 +63,7 @@ def verify(repo: Repo, feature: str, request: Request, progress: Progress | None
         return result
 
 
-def _end(run: Run) -> dict[str, Any] | None:
+def end_of_run(run: Run) -> dict[str, Any] | None:
     """End what heavy work leaves behind. A slice is followed by others: it leaves the compiler warm."""
     if "slot" not in run.__dict__:
         return None

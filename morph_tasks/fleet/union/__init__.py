@@ -1,0 +1,1 @@
+"""All green features together, before anyone merges: conflicts, an order, and a proof of the whole."""
