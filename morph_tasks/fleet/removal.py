@@ -27,6 +27,8 @@ from morph_tasks.repo.trees import primary_root
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from morph_tasks.model.load import Config
+
 _NOTHING = Triage((), (), (), (), ())
 
 
@@ -92,6 +94,7 @@ class RemovedTree:
         return {
             "worktreeRemoved": True,
             "path": str(plan.path),
+            "missing": plan.missing,
             "unlinked": [link.path for link in plan.unlinked],
             "replicatedInRoot": [file.path for file in found.replicated],
             "discardedIgnored": discarded,
@@ -169,6 +172,16 @@ def remove_tree(repo: Repo, plan: RemovalPlan, *, stamp: str, name: str, namespa
         return RemovedTree(proved, saved, names, left=aside.finish_deleting(moved))
 
 
+def lenient_config(repo: Repo) -> Config:
+    """Return the configuration of the main tree; an empty one where it is not valid: a removal can do without."""
+    from morph_tasks.model.load import Config, load_config
+
+    try:
+        return load_config(open_repo(primary_root(repo)))
+    except Refusal:
+        return Config({}, "")
+
+
 def _unregistered(repo: Repo, path: Path) -> RemovalPlan:
     """Plan for a folder that git does not know; only one that is empty may go."""
     if os.path.realpath(path) == os.path.realpath(primary_root(repo)):
@@ -228,13 +241,8 @@ def _moved_to(path: Path, admin: Path) -> Path | None:
 
 def _is_ours(repo: Repo, path: Path) -> bool:
     from morph_tasks.fleet.layout import is_ours
-    from morph_tasks.model.load import Config, load_config
 
-    try:
-        config = load_config(open_repo(primary_root(repo)))
-    except Refusal:
-        config = Config({}, "")
-    return is_ours(repo, config, path)
+    return is_ours(repo, lenient_config(repo), path)
 
 
 def _was_ours(repo: Repo, path: Path) -> bool:
