@@ -13,6 +13,8 @@ from typing import Any
 
 from morph_tasks.errors import Refusal
 
+_LOCK_POLL_S = 0.02
+
 
 def write_atomic(path: Path, data: bytes, *, mode: int = 0o644) -> None:
     """Write beside, sync, then rename: a reader sees the old file or the new one.
@@ -102,24 +104,54 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 @contextmanager
 def locked(path: Path, *, wait_s: float, what: str) -> Iterator[None]:
-    """Hold a lock between processes; raises Refusal `busy` (exit 3) when it is not free in time."""
-    from filelock import FileLock, Timeout
+    """Hold a lock between processes; raises Refusal `busy` (exit 3) when it is not free in time.
 
+    The kernel gives it back when its holder dies. The file stays: whoever deletes it would split the lock in two.
+    """
+    fd = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(str(path), mode=0o600)
-        lock.acquire(timeout=wait_s, poll_interval=0.05)
-    except Timeout:
-        raise Refusal(
-            "busy", f"{what} is in use by another process", fix="wait for it to end and try again", exit_code=3
-        ) from None
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        taken = _flock(fd, wait_s)
     except OSError as error:
+        if fd is not None:
+            os.close(fd)
         what = f"the lock {path} cannot be taken: {error.strerror or error}"
         raise Refusal("state-unwritable", what, fix=f"make {path.parent} a folder that you can write") from None
     try:
+        if not taken:
+            raise Refusal(
+                "busy", f"{what} is in use by another process", fix="wait for it to end and try again", exit_code=3
+            )
         yield
     finally:
-        lock.release()
+        _release(fd)
+
+
+def _release(fd: int) -> None:
+    import fcntl
+
+    # Not by closing alone: a process that was forked meanwhile holds the file, too.
+    with suppress(OSError):
+        fcntl.flock(fd, fcntl.LOCK_UN)
+    os.close(fd)
+
+
+def _flock(fd: int, wait_s: float) -> bool:
+    """Take the lock of an open file; tells whether it was free in time."""
+    import fcntl
+    import time
+
+    deadline = time.monotonic() + wait_s
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(_LOCK_POLL_S)
+        else:
+            return True
 
 
 def confined(root: Path, relative: str) -> Path:
