@@ -1,0 +1,134 @@
+"""The finish that is to be undone, as its journal tells it."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from morph_tasks.errors import Refusal
+from morph_tasks.features.store import ARCHIVE, FEATURES
+from morph_tasks.fleet.journal import OPEN, UNDONE, Journal, latest
+
+if TYPE_CHECKING:
+    from morph_tasks.repo.git import Repo
+
+# What became of the tree that had the branch: removed; still there; the main one, which went to the default branch.
+GONE, KEPT, MAIN, NONE = "gone", "kept", "main", "none"
+
+
+@dataclass(frozen=True)
+class Past:
+    """A finish that came to its end. Facts that it did not write down are None."""
+
+    journal: Journal
+
+    @property
+    def feature(self) -> str:
+        return self.journal.feature
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        return self.journal.plan
+
+    @property
+    def archive(self) -> dict[str, Any]:
+        return self.journal.step("archive")
+
+    @property
+    def integrate(self) -> dict[str, Any]:
+        return self.journal.step("integrate")
+
+    @property
+    def teardown(self) -> dict[str, Any]:
+        return self.journal.step("teardown")
+
+    @property
+    def removal(self) -> dict[str, Any]:
+        return self.teardown.get("removal") or {}
+
+    @property
+    def branch(self) -> str:
+        return str(self.plan["branch"])
+
+    @property
+    def tip(self) -> str:
+        """Return the commit that the branch had before the archive."""
+        return str(self.archive.get("before") or self.plan["branchTip"])
+
+    @property
+    def archived_tip(self) -> str:
+        """Return the commit that the branch had when it was merged."""
+        return str(self.integrate.get("branchTip") or self.archive.get("archiveCommit") or self.tip)
+
+    @property
+    def default(self) -> str:
+        return str(self.plan["default"])
+
+    @property
+    def merge(self) -> str | None:
+        return self.integrate.get("mergeCommit")
+
+    @property
+    def before(self) -> str | None:
+        """Return the commit that the default branch had before the merge."""
+        return self.integrate.get("defaultBefore")
+
+    @property
+    def primary(self) -> Path:
+        return Path(self.plan["primary"])
+
+    @property
+    def tree(self) -> Path | None:
+        """Return the tree that had the branch checked out."""
+        return Path(self.plan["ownerTree"]) if self.plan.get("ownerTree") else None
+
+    @property
+    def kind(self) -> str:
+        if self.tree is None:
+            return NONE
+        if self.integrate.get("switched"):
+            return MAIN
+        removed = self.teardown.get("worktreeRemoved") or self.teardown.get("alreadyDeregistered")
+        return GONE if self.plan.get("linked") and removed else KEPT
+
+    @property
+    def folder(self) -> str:
+        """Return where the feature was, relative to its tree."""
+        return f"{FEATURES}/{self.feature}"
+
+    @property
+    def archived(self) -> str:
+        return str(self.archive.get("archived") or f"{ARCHIVE}/{self.feature}")
+
+
+def read_past(repo: Repo, feature: str) -> Past:
+    """Return the last finish of a feature.
+
+    Raises Refusal `nothing-to-undo`, `finish-not-complete`, `already-pushed` for a pull request, `corrupt-file`.
+    """
+    journal = latest(repo, feature)
+    if journal is None or journal.state == UNDONE:
+        known = f"its last finish was undone at {journal.data['undo'].get('doneAt')}" if journal else "none is recorded"
+        what = f"there is no finish of {feature!r} to undo: {known}"
+        raise Refusal("nothing-to-undo", what, fix="morph-spec list --all", feature=feature)
+    mode = journal.plan.get("mode")
+    if journal.state == OPEN:
+        raise Refusal(
+            "finish-not-complete",
+            f"the last finish of {feature!r} was broken off, and only its own steps know how to go on",
+            fix=f"morph-spec finish {shlex.quote(feature)} --{mode}, then undo that",
+            feature=feature,
+        )
+    past = Past(journal)
+    if mode == "pr":
+        pull = past.integrate.get("pr") or {}
+        raise Refusal(
+            "already-pushed",
+            f"the finish of {feature!r} published its branch as pull request #{pull.get('number')}",
+            fix=f"gh pr close {pull.get('number')}; the branch {past.branch} keeps the work",
+            feature=feature,
+            pr=pull or None,
+        )
+    return past

@@ -1,0 +1,71 @@
+"""Put files back where they were: whole or not at all, over nothing that lies there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from morph_tasks.errors import Refusal
+from morph_tasks.fleet.copies import copy_file
+from morph_tasks.fleet.triage import File
+from morph_tasks.fleet.undo.sources import same_file
+
+
+def put_files(source: Path, tree: Path, files: Sequence[File], *, over: Collection[str] = ()) -> list[str]:
+    """Copy files of a folder into a tree, with their modes; return the paths where something else lies.
+
+    A file that is there already with the right content gets its mode. `over`: paths that may be replaced, since git
+    or this tool gives them back. Raises Refusal `write-failed`.
+    """
+    taken = []
+    for file in files:
+        place = tree / file.path
+        try:
+            if not real_folders(tree, file.path):
+                taken.append(file.path)
+                continue
+            if not same_file(place, file):
+                if os.path.lexists(place) and file.path not in over:
+                    taken.append(file.path)
+                    continue
+                place.parent.mkdir(parents=True, exist_ok=True)
+                copy_file(source / file.path, place, os.lstat(source / file.path), sync=True)
+            place.chmod(file.mode)
+        except OSError as error:
+            what = f"{place} could not be written: {error.strerror or error}"
+            raise Refusal("write-failed", what, fix="make room there, then run the same command again") from error
+    return taken
+
+
+def put_links(tree: Path, links: Sequence[dict[str, str]]) -> list[str]:
+    """Make links as they were; return the paths where something else lies. Raises Refusal `write-failed`."""
+    taken = []
+    for link in links:
+        place = tree / link["path"]
+        if os.path.islink(place) and os.readlink(place) == link["target"]:
+            continue
+        if os.path.lexists(place) or not real_folders(tree, link["path"]):
+            taken.append(link["path"])
+            continue
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            os.symlink(link["target"], place)
+        except OSError as error:
+            raise Refusal("write-failed", f"{place} could not be linked: {error.strerror or error}") from error
+    return taken
+
+
+def put_folders(tree: Path, folders: Sequence[str]) -> None:
+    """Make the empty folders again, where nothing is in the way."""
+    for folder in folders:
+        if real_folders(tree, folder):
+            with suppress(OSError):
+                (tree / folder).mkdir(parents=True, exist_ok=True)
+
+
+def real_folders(tree: Path, path: str) -> bool:
+    """Tell whether all that lies above a path in the tree is a folder, or not there: a link leads elsewhere."""
+    above = [tree / parent for parent in Path(path).parents if str(parent) != "."]
+    return all(not os.path.islink(one) and (one.is_dir() or not one.exists()) for one in above)

@@ -1,0 +1,149 @@
+"""The steps of an undo. Each may have been done already, wholly or in part, and then goes on from there.
+
+Nothing is ever unreachable: the branch of the feature gets its commit back before the default branch gives it up.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from morph_tasks.errors import Refusal
+from morph_tasks.fleet.treeenv import FILE as WORKTREE_ENV
+from morph_tasks.fleet.undo.folder import restore_feature
+from morph_tasks.fleet.undo.past import GONE, KEPT, MAIN
+from morph_tasks.fleet.undo.plan import tip_of
+from morph_tasks.fleet.undo.restore import put_files, put_folders, put_links
+from morph_tasks.proc import ProcError, tail
+from morph_tasks.repo.git import open_repo
+from morph_tasks.repo.moving import move_tree
+from morph_tasks.repo.trees import live_owners
+
+if TYPE_CHECKING:
+    from morph_tasks.fleet.undo.plan import Plan
+
+_NO_COMMIT = "0" * 40
+Facts = dict[str, Any]
+
+
+def branch(plan: Plan) -> Facts:
+    """Put the branch back to where it was before the archive; a tree that is there goes with it."""
+    past = plan.past
+    if past.kind == KEPT:
+        assert past.tree
+        move_tree(open_repo(past.tree), past.archived_tip, past.tip, to=past.branch, message=_said(plan), partly=True)
+    else:
+        _set(plan, past.branch, past.tip, tip_of(plan.home, past.branch))
+    return {"branch": past.branch, "commit": past.tip}
+
+
+def default(plan: Plan) -> Facts:
+    """Take the merge off the default branch, in the tree that has it checked out as well."""
+    past = plan.past
+    assert past.merge and past.before
+    if past.kind == MAIN:
+        main = open_repo(past.primary)
+        at = past.merge if tip_of(plan.home, past.default) == past.merge else past.before
+        move_tree(main, at, past.tip, to=past.branch, message=_said(plan), partly=True)
+        _set(plan, past.default, past.before, tip_of(plan.home, past.default))
+    elif plan.default_tree:
+        tree = open_repo(plan.default_tree)
+        move_tree(tree, past.merge, past.before, to=past.default, message=_said(plan), partly=True)
+    else:
+        _set(plan, past.default, past.before, tip_of(plan.home, past.default))
+    return {"default": past.default, "from": past.merge, "to": past.before}
+
+
+def tree(plan: Plan) -> Facts:
+    """Make the work tree again where it was, with its links and its ports."""
+    past = plan.past
+    if past.kind != GONE:
+        return {}
+    from morph_tasks.fleet import marker
+    from morph_tasks.fleet.setup import reattach
+
+    assert past.tree
+    key, links = str(past.plan.get("portsKey") or past.feature), past.plan.get("links") or []
+    owners = {os.path.realpath(owner) for owner in live_owners(plan.home, past.branch)}
+    if os.path.realpath(past.tree) not in owners or marker.read(plan.home, key):
+        reattach(plan.home, past.tree, past.branch, key, past.plan.get("portsBase"), links)
+    return {"worktree": str(past.tree)}
+
+
+def folder(plan: Plan) -> Facts:
+    """Put the folder of the feature back as it lay on disk before the archive, and clear what the archive left."""
+    past = plan.past
+    if past.tree is None:
+        return {}
+    return restore_feature(open_repo(past.tree), plan)
+
+
+def files(plan: Plan) -> Facts:
+    """Put back what git ignored in the tree: what only the backup holds, what the main tree has too, and links."""
+    past = plan.past
+    if past.kind != GONE:
+        return {}
+    assert past.tree
+    own = tuple(file for file in plan.ignored.files if not _comes_with_folder(plan, file.path))
+    taken = put_files(plan.ignored.place or past.tree, past.tree, own, over=(WORKTREE_ENV,))
+    taken += put_files(past.primary, past.tree, plan.replicated)
+    taken += put_links(past.tree, past.removal.get("links") or [])
+    put_folders(past.tree, [one for one in past.removal.get("emptyFolders") or [] if not _comes_with_folder(plan, one)])
+    return {
+        "ignored": [file.path for file in own if file.path not in taken],
+        "replicated": [file.path for file in plan.replicated if file.path not in taken],
+        "taken": taken,
+    }
+
+
+def root(plan: Plan) -> Facts:
+    """Put back the copy of the feature that lay in the main tree."""
+    shed = plan.shed
+    taken = put_files(shed.place, plan.past.primary, shed.files) if shed.place else []
+    taken += put_links(plan.past.primary, shed.links)
+    put_folders(plan.past.primary, shed.folders)
+    return {"shed": [file.path for file in shed.files if file.path not in taken], "taken": taken}
+
+
+def ports(plan: Plan) -> Facts:
+    """Give the feature its block of ports again; raises Refusal `ports-taken`."""
+    base = plan.past.plan.get("portsBase")
+    if base is None:
+        return {}
+    from morph_tasks.stack.ports import claim
+
+    claim(plan.home, str(plan.past.plan["portsKey"]), int(base))
+    return {"ports": base}
+
+
+def _comes_with_folder(plan: Plan, path: str) -> bool:
+    return path.startswith((f"{plan.past.archived}/", f"{plan.past.folder}/"))
+
+
+def _said(plan: Plan) -> str:
+    return f"morph-spec: undo the finish of {plan.past.feature}"
+
+
+def _set(plan: Plan, name: str, commit: str, old: str | None) -> None:
+    """Move a branch that no tree has checked out; raises Refusal `reference-refused`."""
+    if old == commit:
+        return
+    try:
+        plan.home.git("update-ref", "-m", _said(plan), f"refs/heads/{name}", commit, old or _NO_COMMIT[: len(commit)])
+    except ProcError as error:
+        said = tail(error.done) if error.done else error.what
+        fix = f"git -C {plan.home.root} update-ref refs/heads/{name} {commit} {old or ''}".rstrip() + ", to see why"
+        raise Refusal("reference-refused", f"git did not move {name}: {said}", fix=fix) from error
+
+
+Step = Callable[["Plan"], Facts]
+ALL: dict[str, Step] = {
+    "branch": branch,
+    "default": default,
+    "tree": tree,
+    "folder": folder,
+    "files": files,
+    "root": root,
+    "ports": ports,
+}

@@ -1,0 +1,268 @@
+"""Kill a command at many moments, each time on a fresh copy of one repository, and look what is left each time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import re
+import subprocess
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.faults import Ended, Moment, in_child
+from tests.fleet.scene import DERIVED, Scene, copy
+
+WORKERS = 2
+_TIME = re.compile(rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?Z?|\d{8}T\d{12}Z|\b[0-9a-f]{7,64}\b")
+
+
+@dataclass(frozen=True)
+class Killing:
+    """What to kill. `make` prepares a scene in a folder; the same command completes it (`again`, else `argv`)."""
+
+    make: Callable[[Path], Scene]
+    argv: Sequence[str]
+    cwd: str = "shop"
+    again: Sequence[str] = ()
+    settled: Sequence[str] = ("already-finished", "nothing-to-undo", "not-a-worktree")
+    program: Any = "morph-spec"
+
+
+def every_write(changes: int, writes: int) -> list[Moment]:
+    """Return each JSON file of state that is written, before and after."""
+    return [Moment(kind, number) for number in range(1, writes + 1) for kind in ("before-write", "after-write")]  # type: ignore[arg-type]
+
+
+def some_changes(count: int, seed: int) -> Callable[[int, int], list[Moment]]:
+    """Return seeded random changes; every other kill takes the programs along that were running."""
+
+    def moments(changes: int, writes: int) -> list[Moment]:
+        chosen = random.Random(seed).sample(range(1, changes + 1), min(count, changes))
+        return [Moment("change", number, group=bool(place % 2)) for place, number in enumerate(chosen)]
+
+    return moments
+
+
+def kill_all(folder: Path, killing: Killing, moments: Callable[[int, int], list[Moment]]) -> list[str]:
+    """Kill at all the moments, on two processors; return what was wrong, a text for each moment."""
+    children = []
+    for worker in range(WORKERS):
+        said = folder / f"said-{worker}.json"
+        pid = os.fork()
+        if pid == 0:
+            try:
+                said.write_text(json.dumps(_worker(folder / f"stage-{worker}", killing, moments, worker)))
+            except BaseException:
+                said.write_text(json.dumps([traceback.format_exc()]))
+            finally:
+                os._exit(0)
+        children.append((pid, said))
+    found = []
+    for pid, said in children:
+        os.waitpid(pid, 0)
+        found += json.loads(said.read_text())
+    return found
+
+
+def _worker(folder: Path, killing: Killing, moments: Callable[[int, int], list[Moment]], worker: int) -> list[str]:
+    place, master = folder / "here", folder / "master"
+    folder.mkdir()
+    scene = killing.make(place)
+    os.rename(place, master)
+    scene = copy(master, place)
+    before = contents(scene)
+    whole = _run(scene, killing, None)
+    if whole.code:
+        return [f"the command fails by itself: {whole.code} {whole.out} {whole.err}"]
+    expected = shape(scene)
+    if not whole.changes or not whole.writes:
+        return ["nothing was counted"]
+    wrong = []
+    for moment in moments(whole.changes, whole.writes)[worker::WORKERS]:
+        scene = copy(master, place)
+        try:
+            problems = _one(scene, killing, moment, before, expected)
+        except Exception:
+            problems = [traceback.format_exc()]
+        wrong += [f"{' '.join(killing.argv)}, killed at {moment}: {problem}" for problem in problems]
+        if len(wrong) > 20:
+            break
+    return wrong
+
+
+def _one(
+    scene: Scene, killing: Killing, moment: Moment, before: dict[str, bytes], expected: dict[str, Any]
+) -> list[str]:
+    ended = _run(scene, killing, moment)
+    if ended.code != -9:
+        return [f"it was not killed: {ended.code} {ended.err[-300:]}"]
+    problems = [f"lost after the kill: {name!a}" for name in lost(scene, before)] + broken(scene)
+    if problems:
+        return problems
+    again = _run(scene, killing, None, again=True)
+    if again.code and not _is_settled(again, killing):
+        return [f"the second run fails: {again.code} {again.out[-600:]} {again.err[-600:]}"]
+    problems = [f"lost after the second run: {name!a}" for name in lost(scene, before)] + broken(scene)
+    return problems + unlike(expected, shape(scene)) + rubbish(scene)
+
+
+def _run(scene: Scene, killing: Killing, moment: Moment | None, *, again: bool = False) -> Ended:
+    words = killing.again if again and killing.again else killing.argv
+    return in_child(words, scene.base / killing.cwd, moment=moment, env=scene.env, program=killing.program)
+
+
+def _is_settled(ended: Ended, killing: Killing) -> bool:
+    return any(code in ended.out + ended.err for code in killing.settled)
+
+
+# What may be lost: nothing.
+
+
+def contents(scene: Scene) -> dict[str, bytes]:
+    """Return the content of every file in every tree, caches and what is derived left out."""
+    found = {}
+    for tree in trees(scene):
+        for parent, folders, names in os.walk(tree):
+            folders[:] = [
+                name for name in folders if name not in (".git", "worktrees") and not os.path.islink(f"{parent}/{name}")
+            ]
+            for name in names:
+                path = Path(parent, name)
+                inside = os.path.relpath(path, tree)
+                if not path.is_symlink() and not DERIVED.search(inside) and inside != ".morph/worktree.env":
+                    found[f"{tree}: {inside}"] = path.read_bytes()
+    return found
+
+
+def trees(scene: Scene) -> list[Path]:
+    listed = scene.git("worktree", "list", "--porcelain", "-z").split(b"\0")
+    return [Path(os.fsdecode(line[9:])) for line in listed if line.startswith(b"worktree ")]
+
+
+def lost(scene: Scene, before: dict[str, bytes]) -> list[str]:
+    """Return what is neither on disk, in a tree or a backup, nor in a commit that a reference holds."""
+    there = set()
+    for top in (scene.shop, scene.store / "finish-backup", *_elsewhere(scene)):
+        for parent, folders, names in os.walk(top):
+            folders[:] = [
+                name
+                for name in folders
+                if name != ".git" and not name.startswith(".partial-") and not os.path.islink(f"{parent}/{name}")
+            ]
+            for name in names:
+                path = Path(parent, name)
+                if not path.is_symlink() and path.is_file():
+                    there.add(hashlib.sha256(path.read_bytes()).digest())
+    missing = {name: data for name, data in before.items() if hashlib.sha256(data).digest() not in there}
+    if not missing:
+        return []
+    listed = scene.text("rev-list", "--objects", "--all", "--indexed-objects").splitlines()
+    known = {line.partition(" ")[0] for line in listed}
+    return [name for name, data in missing.items() if _blob(data) not in known]
+
+
+def _elsewhere(scene: Scene) -> list[Path]:
+    return [tree for tree in trees(scene) if tree.is_dir() and scene.shop not in tree.parents and tree != scene.shop]
+
+
+def _blob(data: bytes) -> str:
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+def broken(scene: Scene) -> list[str]:
+    """Return what git finds broken."""
+    done = subprocess.run(
+        ["git", "fsck", "--no-dangling", "--no-progress", "--connectivity-only"],
+        cwd=scene.shop, capture_output=True, text=True, env={**os.environ, **scene.env},
+    )  # fmt: skip
+    return [f"git fsck: {done.returncode} {done.stdout} {done.stderr}"] if done.returncode else []
+
+
+def rubbish(scene: Scene) -> list[str]:
+    """Return what no run may leave behind once the work is complete."""
+    found = [
+        path for path in (scene.shop / ".git").rglob("*.lock") if path.name in ("index.lock", "HEAD.lock", "main.lock")
+    ]
+    found += list((scene.shop / ".git").rglob("morph-index-*"))
+    found += list(scene.store.rglob(".partial-*"))
+    found += list((scene.shop / "worktrees").glob(".morph-removing-*"))
+    return [f"left behind: {path}" for path in found]
+
+
+# The end: the same as without a kill.
+
+
+def shape(scene: Scene) -> dict[str, Any]:
+    """Return how a scene looks, times and commit ids made equal."""
+    found: dict[str, Any] = {}
+    refs = scene.text(
+        "for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes", "refs/morph-spec"
+    ).splitlines()
+    for ref in refs:
+        log = scene.git("log", "--first-parent", "--format=%p %s", ref)
+        found[f"log of {ref}"] = [
+            (len(line.split(b" ", 1)[0].split()), line.split(b" ", 1)[-1].decode()) for line in log.splitlines()
+        ]
+        found[f"tree of {ref}"] = _tree_of(scene, ref)
+    for tree in trees(scene):
+        head = scene.text("rev-parse", "--symbolic-full-name", "HEAD", cwd=tree)
+        found[f"tree {tree}"] = {"on": head, **_files(tree)}
+        status = scene.git("status", "--porcelain", "-z", "-uall", "--no-renames", cwd=tree).split(b"\0")
+        found[f"status {tree}"] = sorted(line.decode("utf-8", "replace") for line in status)
+    found["worktrees folder"] = (
+        sorted(os.listdir(scene.shop / "worktrees")) if (scene.shop / "worktrees").is_dir() else []
+    )
+    found["ports"] = (
+        json.loads((scene.store / "ports.json").read_text()) if (scene.store / "ports.json").exists() else None
+    )
+    backups = scene.store / "finish-backup"
+    found["backups"] = {_plain(name): digest for name, digest in _files(backups).items()} if backups.is_dir() else {}
+    journals = sorted((scene.store / "finish").rglob("*.json"))
+    found["journals"] = [json.loads(path.read_text())["state"] for path in journals]
+    return found
+
+
+def _files(top: Path) -> dict[str, str]:
+    found = {}
+    for parent, folders, names in os.walk(top):
+        links = [name for name in folders if os.path.islink(f"{parent}/{name}")]
+        folders[:] = [name for name in folders if name not in (".git", "worktrees") and name not in links]
+        for name in (*names, *links):
+            path = Path(parent, name)
+            inside = os.path.relpath(path, top)
+            if DERIVED.search(inside) or inside.endswith(".manifest.json"):
+                continue
+            data = os.fsencode(os.readlink(path)) if path.is_symlink() else path.read_bytes()
+            if ".morph" in inside and not path.is_symlink():
+                data = _TIME.sub(b"*", data)
+            found[f"{inside!a}"] = f"{path.lstat().st_mode:o} {hashlib.sha256(data).hexdigest()[:16]}"
+    return found
+
+
+def _tree_of(scene: Scene, ref: str) -> dict[str, str]:
+    found = {}
+    for line in scene.git("ls-tree", "-r", "-z", ref).split(b"\0"):
+        about, _, path = line.partition(b"\t")
+        if not path:
+            continue
+        mode, _, oid = about.decode().split()
+        if path.endswith(b"feature.json"):
+            data = scene.git("cat-file", "blob", oid)
+            oid = hashlib.sha256(_TIME.sub(b"*", data)).hexdigest()
+        found[f"{path!a}"] = f"{mode} {oid[:16]}"
+    return found
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"\d{8}T\d{12}Z", "STAMP", name)
+
+
+def unlike(expected: dict[str, Any], found: dict[str, Any]) -> list[str]:
+    from tests.fleet.scene import differences
+
+    return [f"not as without a kill: {line}" for line in differences(expected, found)]
