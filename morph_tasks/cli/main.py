@@ -31,11 +31,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "completion": ("morph_tasks.cli.completion:completion", "Print the completion script of a shell."),
     "advance": ("morph_tasks.cli.state:advance", "Approve the current gate and open the next phase."),
     "retype": ("morph_tasks.cli.state:retype", "Give a feature another type of work."),
+    "finish": ("morph_tasks.cli.finish:finish", "End a feature: archive, merge or pull request, take its tree down."),
+    "undo": ("morph_tasks.cli.undo:undo", "Take the last finish of a feature back."),
     "archive": ("morph_tasks.cli.state:archive", "Move a feature to the archive and commit the move."),
     "delete": ("morph_tasks.cli.state:delete", "Remove a feature; commit the removal."),
     "claim": ("morph_tasks.cli.claim:claim", "Say who works on a feature."),
     "branch": ("morph_tasks.cli.branch:branch", "Delete branches whose work is in the default branch."),
     "handoff": ("morph_tasks.cli.state:handoff", "Write the page for the next session."),
+    "worktree": ("morph_tasks.cli.worktree:worktree", "A folder, a branch and ports for each feature or task."),
     "suite": ("morph_tasks.cli.suite:suite", "Ask how the output of a test runner is read."),
 }
 

@@ -54,13 +54,14 @@ def forget_record(main: Repo, slug: str) -> Forgotten:
         return Forgotten(warning=f"the record of the work tree stays in {name}: {error}")
 
 
-def shed_skeleton(main: Repo, slug: str, stamp: str) -> Path | None:
-    """Remove the untracked folder of a feature that the default branch has archived; return where its copy lies.
+def shed_skeleton(main: Repo, slug: str, stamp: str, *, archived_in: str = "") -> Path | None:
+    """Remove the untracked folder of a feature that is archived; return where its copy lies.
 
-    None when there is no such folder, or when it is to stay. Raises Refusal `backup-failed`, `busy` (3).
+    `archived_in`: the reference that has it in its archive, by default the default branch. None when there is no such
+    folder, or when it is to stay. Raises Refusal `backup-failed`, `busy` (3).
     """
     folder = feature_dir(main.root, slug)
-    if folder.is_symlink() or not folder.is_dir() or not _is_skeleton(main, slug):
+    if folder.is_symlink() or not folder.is_dir() or not _is_skeleton(main, slug, archived_in):
         return None
     place = backups.folder(main, slug, stamp)
     with state_lock(main.root):
@@ -95,16 +96,17 @@ def _is_copied(folder: Path, saved: Path | None, name: str) -> bool:
     return True
 
 
-def _is_skeleton(main: Repo, slug: str) -> bool:
+def _is_skeleton(main: Repo, slug: str, archived_in: str) -> bool:
     if any(os.path.realpath(tree) == os.path.realpath(main.root) for tree in live_owners(main, feature_branch(slug))):
         return False
-    default = main.default_branch()
+    default = None if archived_in else main.default_branch()
+    where = archived_in or (f"refs/heads/{default}" if default else "")
     paths = ("--", f"{FEATURES}/{slug}")
     tracked = main.git("ls-files", "-z", *paths) or (main.head() and main.git("ls-tree", "-z", "HEAD", *paths))
-    if default is None or tracked:
+    if not where or tracked:
         return False
-    where = f"{ARCHIVE}/{slug}/feature.json"
-    return bool(main.git("ls-tree", "-z", "--full-tree", f"refs/heads/{default}", where, ok=(0, 128)))
+    record = f"{ARCHIVE}/{slug}/feature.json"
+    return bool(main.git("ls-tree", "-z", "--full-tree", where, record, ok=(0, 128)))
 
 
 def _is_committed(main: Repo, name: str) -> bool:

@@ -1,0 +1,118 @@
+"""Where a feature stands when it is to end: its branch, its tree, the default branch and the tree that holds it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from morph_tasks.errors import Refusal
+from morph_tasks.features.store import ARCHIVE, FEATURES
+from morph_tasks.repo.git import open_repo
+from morph_tasks.repo.trees import checked_out, feature_branch, primary_root
+
+if TYPE_CHECKING:
+    from morph_tasks.repo.git import Repo
+
+_SESSION = ("MORPH_SESSION_PROJECT_DIR", "CLAUDE_PROJECT_DIR")
+
+
+@dataclass(frozen=True)
+class Place:
+    """What git says before a finish. Tips are None where a reference does not exist.
+
+    `tree`: the tree that has the branch checked out; `linked`: it is not the main one; `home`: the tree that has
+    the default branch checked out; `archived`: the branch holds the feature in its archive and not as a feature.
+    """
+
+    slug: str
+    primary: Repo
+    tree: Repo | None
+    home: Repo | None
+    default: str | None
+    tip: str | None
+    default_tip: str | None
+    origin_tip: str | None
+    archived: bool
+
+    @property
+    def branch(self) -> str:
+        return feature_branch(self.slug)
+
+    @property
+    def linked(self) -> bool:
+        return self.tree is not None and self.tree.git_dir != self.tree.common_dir
+
+    @property
+    def anchored(self) -> bool:
+        """Tell whether the session that runs this has the feature's own tree as its project."""
+        from morph_tasks.fleet.obstacles import is_inside
+
+        if self.tree is None or not self.linked:
+            return False
+        places = [os.environ.get(name, "") for name in _SESSION]
+        return any(place and is_inside(Path(place), self.tree.root) for place in places)
+
+    @property
+    def inside(self) -> bool:
+        """Tell whether this process stands in a tree that a finish takes away."""
+        from morph_tasks.fleet.obstacles import is_inside
+
+        try:
+            return self.tree is not None and self.linked and is_inside(Path(os.getcwd()), self.tree.root)
+        except OSError:  # the folder is gone
+            return False
+
+
+def find_place(repo: Repo, slug: str) -> Place:
+    """Look where a feature stands; raises Refusal `branch-checked-out-twice`, and what opening a tree raises."""
+    branch, default = feature_branch(slug), repo.default_branch()
+    refs = _tips(repo, branch, default)
+    trees = checked_out(repo)
+    tip = refs.get(f"refs/heads/{branch}")
+    return Place(
+        slug,
+        _opened(primary_root(repo), repo),
+        _only(trees, branch, repo),
+        _only(trees, default, repo) if default else None,
+        default,
+        tip,
+        refs.get(f"refs/heads/{default}"),
+        refs.get(f"refs/remotes/origin/{default}"),
+        bool(tip) and _is_archived(repo, slug, str(tip)),
+    )
+
+
+def shown(path: Path | str) -> str:
+    """Return a path as a shell takes it."""
+    return shlex.quote(str(path))
+
+
+def _tips(repo: Repo, branch: str, default: str | None) -> dict[str, str]:
+    names = [f"refs/heads/{branch}"]
+    names += [f"refs/heads/{default}", f"refs/remotes/origin/{default}"] if default else []
+    listed = repo.text("for-each-ref", "--format=%(objectname) %(refname)", *names)
+    pairs = [line.partition(" ") for line in listed.splitlines()]
+    # A pattern also stands for all that lies below it.
+    return {name: commit for commit, _, name in pairs if name in names}
+
+
+def _is_archived(repo: Repo, slug: str, tip: str) -> bool:
+    paths = [f"{FEATURES}/{slug}/feature.json", f"{ARCHIVE}/{slug}/feature.json"]
+    listed = repo.git("ls-tree", "-z", "--name-only", "--full-tree", tip, *paths)
+    found = [os.fsdecode(name) for name in listed.split(b"\0") if name]
+    return found == paths[1:]
+
+
+def _only(trees: list[tuple[Path, str]], branch: str, repo: Repo) -> Repo | None:
+    found = [path for path, name in trees if name == branch]
+    if len(found) > 1:
+        what = f"{branch} is checked out in several work trees: {', '.join(map(str, found))}"
+        raise Refusal("branch-checked-out-twice", what, fix=f"git -C {shown(found[-1])} switch --detach")
+    return _opened(found[0], repo) if found else None
+
+
+def _opened(path: Path, repo: Repo) -> Repo:
+    return repo if os.path.realpath(path) == os.path.realpath(repo.root) else open_repo(path).lightly()

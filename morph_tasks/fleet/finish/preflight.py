@@ -1,0 +1,180 @@
+"""The plan of a finish and every refusal of it, before the first change. A dry run is this and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from morph_tasks.errors import Refusal
+from morph_tasks.features.removal import Along
+from morph_tasks.features.store import ARCHIVE, FEATURES
+from morph_tasks.fleet.adrs import Changes, plan_changes
+from morph_tasks.fleet.branches import contained
+from morph_tasks.fleet.finish import refusals, standing
+from morph_tasks.fleet.finish.place import Place, find_place
+from morph_tasks.fleet.finish.rehearsal import rehearse
+from morph_tasks.fleet.finish.wish import MERGE, PR, Wish
+from morph_tasks.fleet.journal import OPEN
+
+if TYPE_CHECKING:
+    from morph_tasks.fleet.journal import Journal
+    from morph_tasks.fleet.look import Look
+    from morph_tasks.repo.git import Repo
+
+KEEP, ANCHORED = "keep", "session-anchored"
+_FIRST = ("branchTip", "ownerTree", "linked", "links", "portsKey", "portsBase")
+
+
+@dataclass
+class Prepared:
+    """What a finish is going to do. `plan`: as the journal keeps it; `seen`: the feature's tree, None without one.
+
+    `unfinished`: the journal that is taken up; `resumed`: something of an earlier finish, or of `archive`, is.
+    """
+
+    place: Place
+    wish: Wish
+    plan: dict[str, Any]
+    changes: Changes = field(default_factory=Changes)
+    along: Along = field(default_factory=Along)
+    seen: Look | None = None
+    unfinished: Journal | None = None
+    resumed: bool = False
+    conflicts: tuple[str, ...] = ()
+    warnings: list[str] = field(default_factory=list)
+
+    def has_done(self, step: str) -> bool:
+        """Tell whether an earlier run has ended a step."""
+        return self.unfinished is not None and self.unfinished.is_done(step)
+
+
+def prepare(repo: Repo, slug: str, wish: Wish, journal: Journal | None) -> Prepared:
+    """Compute the plan of a finish; changes nothing.
+
+    `journal`: the newest one of the feature. Raises every Refusal that a finish can know of before it begins.
+    """
+    wish.check(slug)
+    place = find_place(repo, slug)
+    unfinished = journal if journal and journal.state == OPEN and not _overtaken(journal, place) else None
+    standing.refuse_standing(place, wish, journal, unfinished)
+    made = _drawn(place, wish, unfinished)
+    _look(made)
+    if not made.has_done("integrate"):
+        _refuse_integration(made)
+    refusals.refuse_backup(place, place.tree)
+    made.plan["verification"] = standing.verification(place)
+    made.plan["baseAdvanced"] = standing.base_advanced(place)
+    made.warnings += [*made.changes.warnings, *_told(made)]
+    return made
+
+
+def _overtaken(journal: Journal, place: Place) -> bool:
+    """Tell whether the feature has begun anew since a journal was left open: nothing of it can be taken up."""
+    return journal.is_done("archive") and place.tip is not None and not place.archived
+
+
+def _drawn(place: Place, wish: Wish, unfinished: Journal | None) -> Prepared:
+    """Return the plan without what only a look at the tree can tell."""
+    keep = KEEP if wish.keep else ANCHORED if place.anchored else None
+    plan = {
+        "mode": wish.mode,
+        "options": wish.options(),
+        "branch": place.branch,
+        "branchTip": place.tip,
+        "default": place.default,
+        "defaultTip": place.default_tip,
+        "ownerTree": str(place.tree.root) if place.tree else None,
+        "linked": place.linked,
+        "primary": str(place.primary.root),
+        **standing.ports(place),
+        "links": [],
+        "keepTree": keep,
+    }
+    if unfinished and (unfinished.is_done("archive") or place.archived):
+        # What was before the first change stays what undo goes back to.
+        plan |= {name: unfinished.plan[name] for name in _FIRST}
+    resumed = place.archived or bool(unfinished and unfinished.step("archive"))
+    return Prepared(place, wish, plan, unfinished=unfinished, resumed=resumed)
+
+
+def _look(made: Prepared) -> None:
+    """Look at the feature and at its tree, and refuse what cannot be archived or taken down."""
+    place, tree = made.place, made.place.tree
+    if tree is None or made.has_done("teardown"):
+        return
+    own = [] if made.has_done("archive") else [f"{top}/{place.slug}" for top in (FEATURES, ARCHIVE)]
+    if not place.archived:
+        refusals.refuse_feature(place, made.wish, tree)
+        made.changes = _changes(made, tree)
+        if made.resumed:
+            own += [*made.changes.write, *made.changes.remove]
+    goes = place.linked and made.plan["keepTree"] is None
+    made.seen, derived = refusals.refuse_tree(place, made.wish, tree, goes=goes, own=own)
+    made.along = Along(made.changes.write, made.changes.remove, [refusals.IGNORES] if derived else [])
+    if not made.plan["links"]:
+        made.plan["links"] = [link.as_json() for link in made.seen.links]
+
+
+def _changes(made: Prepared, tree: Repo) -> Changes:
+    """Return what goes into the record of decisions.
+
+    Decided once: what a killed run has done to the record already would look like a mistake in the plan.
+    """
+    step = made.unfinished.step("archive") if made.unfinished else {}
+    if "adrs" in step:
+        index = step.get("adrIndex") or {}
+        added, revoked, narrowed = (tuple(index.get(name, ())) for name in ("added", "revoked", "narrowed"))
+        problems = tuple(step.get("revocationProblems") or ())
+        write, remove = dict(step["adrs"]["write"]), tuple(step["adrs"]["remove"])
+        return Changes(write, remove, added, revoked, narrowed, problems)
+    source = tree.root / FEATURES / made.place.slug
+    return plan_changes(tree.root, made.place.slug, source if source.is_dir() else tree.root / ARCHIVE / source.name)
+
+
+def _refuse_integration(made: Prepared) -> None:
+    place, wish = made.place, made.wish
+    if place.default is None:
+        raise Refusal(
+            "no-default-branch",
+            "nothing tells which branch is the default one (no origin/HEAD, no main or master)",
+            fix="git config init.defaultBranch <branch>",
+        )
+    if wish.mode == PR:
+        from morph_tasks.fleet.finish.pull import refuse_pull
+
+        refuse_pull(place, made.unfinished)
+    elif place.default_tip is None:
+        what = f"there is no local branch {place.default} to merge into"
+        raise Refusal("no-local-default", what, fix=f"git branch {place.default} origin/{place.default}")
+    if place.default_tip is None or place.tip is None:
+        return
+    if place.archived and contained(place.primary, place.tip, place.default_tip):
+        return  # an earlier run came as far as the merge
+    try:
+        with rehearse(place, made.along) as tried:
+            made.conflicts = tried.conflicts
+            if wish.mode == MERGE:
+                refusals.refuse_merge(place, tried, stays=made.plan["keepTree"] is not None)
+    except Refusal as refusal:
+        if wish.mode == MERGE:
+            raise
+        made.warnings.append(f"whether the pull request can be merged is not known: {refusal.what}")
+
+
+def _told(made: Prepared) -> Iterator[str]:
+    """Yield what a person should know and what is no reason to refuse."""
+    place = made.place
+    if made.wish.mode == PR and made.conflicts:
+        yield f"the pull request will conflict with {place.default} in {', '.join(made.conflicts[:5])}"
+    from morph_tasks.fleet import claims
+
+    claimed = claims.warning(place.tree or place.primary, place.slug)
+    if claimed:
+        yield claimed
+    about = made.plan["verification"]
+    if about["current"] is not True:
+        yield f"the last verify does not speak for this code: {about['reason']}"
+    if place.inside and made.plan["keepTree"] is None and made.wish.dry_run:
+        where = made.plan["ownerTree"]
+        yield f"the current folder is in {where}, which would be gone: without --dry-run this is refused"

@@ -1,0 +1,51 @@
+"""What is left to publish, in commits, and publishing it. Nothing here ever forces."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from morph_tasks.proc import ProcError, run_bounded, tail
+from morph_tasks.repo.git import clean_env
+
+if TYPE_CHECKING:
+    from morph_tasks.repo.git import Repo
+
+PUSH_S = 120.0  # seconds; hooks of the user run in it
+NO_ORIGIN = "no-origin-remote"
+
+
+def has_origin(repo: Repo) -> bool:
+    """Tell whether there is a remote called origin."""
+    return repo.run("config", "--get", "remote.origin.url", ok=(0, 1)).code == 0
+
+
+def ahead_of(repo: Repo, branch: str) -> int | None:
+    """Count the commits of a branch that `origin` is not known to have; None without anything to compare with."""
+    done = repo.run("rev-list", "--count", f"refs/remotes/origin/{branch}..refs/heads/{branch}", ok=range(256))
+    text = done.text.strip()
+    return int(text) if done.code == 0 and text.isdigit() else None
+
+
+def push(repo: Repo, branch: str) -> str | None:
+    """Push a branch to origin and return what went wrong, in git's words; None when it arrived."""
+    env = {**clean_env(), "GIT_TERMINAL_PROMPT": "0"}
+    if not any(name in env for name in ("GIT_SSH", "GIT_SSH_COMMAND")) and not _has_own_ssh(repo):
+        # Without a terminal, a passphrase would be waited for until the time is up.
+        env["GIT_SSH_COMMAND"] = "ssh -o BatchMode=yes"
+    argv = ["git", "-C", os.fspath(repo.root), "push", "origin", f"refs/heads/{branch}:refs/heads/{branch}"]
+    try:
+        done = run_bounded(argv, cwd=repo.root, env=env, timeout=PUSH_S)
+    except ProcError as error:
+        return error.what
+    return None if done.code == 0 else tail(done)
+
+
+def published(repo: Repo, branch: str) -> dict[str, Any]:
+    """Return the key `publish`; `ahead` is None where nothing tells."""
+    remote = "origin" if has_origin(repo) else None
+    return {"remote": remote, "branch": branch, "ahead": ahead_of(repo, branch) if remote else None, "pushed": False}
+
+
+def _has_own_ssh(repo: Repo) -> bool:
+    return repo.run("config", "--get", "core.sshCommand", ok=(0, 1)).code == 0
