@@ -10,6 +10,7 @@ from typing import Any
 
 from morph_tasks.errors import Refusal
 from morph_tasks.tasks import services
+from morph_tasks.tasks.finishing import finish_tasks
 from morph_tasks.tasks.graph import feature_graph
 from morph_tasks.tasks.names import task_name
 from morph_tasks.verify.request import Request, from_variables
@@ -28,6 +29,7 @@ FAMILIES = {
     "explain": "say which nodes would run, and why: doit explain:<feature>",
     "plan-check": "check a plan, write its checks.json: doit plan-check:<feature>",
     "gate-check": "decide whether a gate pauses: doit gate-check:<feature>:<gate>",
+    "finish": "archive, integrate and take down a feature: doit finish:<feature> mode=merge",
 }
 _UNBOUNDED = 64
 GATES = ("plan", "uiux", "review")
@@ -45,6 +47,8 @@ def all_tasks() -> Iterator[Any]:
         yield _plain(family, services.refuse_family, (family, tuple(_features())), doc)
     for feature in _features():
         yield from _of_feature(feature)
+    for task in finish_tasks(_features(), _variables()):
+        yield _from_dict(task, "finish")
 
 
 def _of_feature(feature: str) -> Iterator[Any]:

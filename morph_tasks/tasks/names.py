@@ -20,3 +20,10 @@ def _escaped(part: str) -> str:
 
 def _coded(sign: str) -> str:
     return "".join(f"%{byte:02X}" for byte in sign.encode("utf-8", "surrogateescape"))
+
+
+def id_of(name: str) -> str:
+    """Return the id that one part of a task's name stands for."""
+    from urllib.parse import unquote_to_bytes
+
+    return unquote_to_bytes(name).decode("utf-8", "surrogateescape")
