@@ -24,6 +24,7 @@ from morph_tasks.fleet.lock import fleet_lock
 from morph_tasks.fleet.look import Link
 from morph_tasks.fleet.stamps import moment
 from morph_tasks.fleet.triage import File, is_secret
+from morph_tasks.fleet.walking import make_private, walk
 from morph_tasks.repo.files import read_json, write_json
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def back_up_files(
     partial = folder.with_name(f"{_PARTIAL}{folder.name}")
     with fleet_lock(repo):
         try:
-            _make_private(repo, folder.parent)
+            make_private(folder.parent)
             sweep(folder.parent)
             copied = _copy_all(root, names, partial)
             known = {link["path"] for link in about.get("links", ())}
@@ -178,12 +179,6 @@ class _Copied:
     folders: list[str]
 
 
-def _make_private(repo: Repo, place: Path) -> None:
-    made = [repo.store, root_of(repo), place]
-    for path in dict.fromkeys(made):
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-
-
 def _copy_all(root: Path, names: Sequence[str], target: Path) -> _Copied:
     """Copy into a new private folder and make it durable; raises OSError."""
     target.mkdir(mode=0o700)
@@ -194,20 +189,20 @@ def _copy_all(root: Path, names: Sequence[str], target: Path) -> _Copied:
                 if stat.S_ISLNK(mode):
                     copied.links.append(Link(path, os.readlink(root / path)))
                 elif stat.S_ISREG(mode):
-                    (target / path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                    make_private((target / path).parent)
                     copied.files.append(_copy(root / path, target / path, path))
                 elif stat.S_ISDIR(mode):
-                    (target / path).mkdir(mode=0o700, parents=True, exist_ok=True)
+                    make_private(target / path)
                     copied.folders.append(path)
             except FileNotFoundError:
                 if os.path.lexists(root / path):
                     raise
-    expected = {file.path: file.sha256 for file in copied.files}
-    for parent, _, files in os.walk(target):
-        for name in files:
-            copy = os.path.join(parent, name)
-            _check(copy, expected[os.path.relpath(copy, target)])
-        sync_folder(Path(parent))
+    for file in copied.files:
+        _check(target / file.path, file.sha256)
+    for entry in walk(target):
+        if entry.is_dir(follow_symlinks=False):
+            sync_folder(Path(entry.path))
+    sync_folder(target)
     return copied
 
 
@@ -245,7 +240,7 @@ def _copy(source: Path, target: Path, path: str) -> File:
     return File(path, running.hexdigest(), stat.S_IMODE(about.st_mode), size)
 
 
-def _check(copy: str, digest: str) -> None:
+def _check(copy: Path, digest: str) -> None:
     """Sync a copy and read it back; raises OSError when it is not what was read."""
     with open(copy, "rb") as file:
         os.fsync(file.fileno())
@@ -253,7 +248,7 @@ def _check(copy: str, digest: str) -> None:
         while chunk := file.read(_CHUNK):
             running.update(chunk)
     if running.hexdigest() != digest:
-        raise OSError(None, "the copy is not what was read", copy)
+        raise OSError(None, "the copy is not what was read", str(copy))
 
 
 def _manifest(root: Path, copied: _Copied, about: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from morph_tasks.features.store import ARCHIVE, DEAD, FEATURES, feature_dir, sta
 from morph_tasks.fleet import backups
 from morph_tasks.fleet.deletion import delete
 from morph_tasks.fleet.triage import hash_file
+from morph_tasks.fleet.walking import walk
 from morph_tasks.repo.commits import commit_paths, refuse_commit
 from morph_tasks.repo.files import read_json, write_json
 from morph_tasks.repo.trees import feature_branch, live_owners
@@ -84,15 +85,13 @@ def _is_copied(folder: Path, saved: Path | None, name: str) -> bool:
     told = backups.read_manifest(saved) if saved else {}
     held = {(entry["path"], entry["sha256"]) for entry in told.get("files", ())}
     linked = {(entry["path"], entry["target"]) for entry in told.get("links", ())}
-    for parent, folders, files in os.walk(folder):
-        for one in (*folders, *files):
-            path = Path(parent, one)
-            inside = f"{name}/{path.relative_to(folder)}"
-            if path.is_symlink():
-                if (inside, os.readlink(path)) not in linked:
-                    return False
-            elif path.is_file() and (inside, hash_file(path)[0]) not in held:
+    for entry in walk(folder):
+        inside = f"{name}/{os.path.relpath(entry.path, folder)}"
+        if entry.is_symlink():
+            if (inside, os.readlink(entry.path)) not in linked:
                 return False
+        elif entry.is_file() and (inside, hash_file(Path(entry.path))[0]) not in held:
+            return False
     return True
 
 

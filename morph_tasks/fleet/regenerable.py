@@ -6,6 +6,7 @@ import os
 import stat
 from pathlib import Path
 
+from morph_tasks.fleet.walking import walk
 from morph_tasks.repo.byproducts import is_byproduct
 
 _FOLDERS = frozenset(
@@ -59,10 +60,10 @@ def _beside_project(folder: Path) -> bool:
 
 
 def _holds_models(folder: Path) -> bool:
-    for _, _, files in os.walk(folder):
-        if any(os.path.splitext(name)[1].lower() in _NOT_OUTPUT for name in files):
-            return True
-    return False
+    try:
+        return any(os.path.splitext(entry.name)[1].lower() in _NOT_OUTPUT for entry in walk(folder))
+    except OSError:
+        return True
 
 
 def _is_tagged(folder: Path) -> bool:

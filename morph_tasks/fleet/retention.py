@@ -7,7 +7,6 @@ manifest was written by an older tool and is never touched here.
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from morph_tasks.fleet.backups import Backup
 from morph_tasks.fleet.deletion import delete
 from morph_tasks.fleet.lock import fleet_lock
 from morph_tasks.fleet.triage import is_secret
+from morph_tasks.fleet.walking import walk
 from morph_tasks.repo.files import parse_json, read_file, write_json
 from morph_tasks.repo.trees import primary_root
 
@@ -231,11 +231,11 @@ def _forbidden(backup: Backup) -> str | None:
         backups.read_manifest(backup.path)
     except (Refusal, FileNotFoundError):
         return "its manifest cannot be read"
-    for parent, folders, files in os.walk(backup.path):
-        for name in (*folders, *files):
-            mode = os.lstat(os.path.join(parent, name)).st_mode
-            if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode)):
-                return "there is a link in it" if stat.S_ISLNK(mode) else "there is something in it that is no file"
+    for entry in walk(backup.path):
+        if entry.is_symlink():
+            return "there is a link in it"
+        if not (entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False)):
+            return "there is something in it that is no file"
     return None
 
 
@@ -270,12 +270,9 @@ def _secrets_of(group: list[Backup]) -> list[Path]:
 
 
 def _secrets_in(backup: Backup) -> list[Path]:
-    """Return the credentials files of a backup; `os.walk` follows no link."""
-    found = []
-    for parent, folders, files in os.walk(backup.path):
-        links = [name for name in folders if os.path.islink(os.path.join(parent, name))]
-        found += [Path(parent, name) for name in (*files, *links) if is_secret(name)]
-    return found
+    """Return the credentials files of a backup, and links that are called like one."""
+    found = [entry for entry in walk(backup.path) if is_secret(entry.name)]
+    return [Path(entry.path) for entry in found if not entry.is_dir(follow_symlinks=False)]
 
 
 def _overdue(group: list[Backup], rules: Rules) -> bool:

@@ -1,0 +1,27 @@
+"""Walk a folder of any depth: `os.walk` calls itself for each level, and Python limits that."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def walk(top: Path) -> Iterator[os.DirEntry[str]]:
+    """Yield all that lies below a folder, folders before what is in them; no link is followed. Raises OSError."""
+    pending = [os.fspath(top)]
+    while pending:
+        with os.scandir(pending.pop()) as entries:
+            found = sorted(entries, key=lambda entry: entry.name)
+        yield from found
+        pending += [entry.path for entry in reversed(found) if entry.is_dir(follow_symlinks=False)]
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, for the owner alone; raises OSError."""
+    missing = []
+    while not os.path.isdir(folder):
+        missing.append(folder)
+        folder = folder.parent
+    for one in reversed(missing):
+        os.mkdir(one, 0o700)
