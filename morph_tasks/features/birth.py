@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +31,10 @@ from morph_tasks.repo.files import write_atomic, write_json
 from morph_tasks.repo.trees import feature_branch, primary_root, tree_kind
 
 if TYPE_CHECKING:
+    from morph_tasks.fleet.setup import SetUp
     from morph_tasks.repo.git import Repo
+
+WRITTEN = ("feature.json", "2-plan/plan.md")
 
 
 @dataclass(frozen=True)
@@ -43,11 +47,12 @@ class Wish:
     request: str = ""
     name: str = ""
     checkout: bool = True
+    worktree: bool = False
 
 
 @dataclass(frozen=True)
 class Born:
-    """A feature that now exists. `files`: what was written, relative to the root."""
+    """A feature that now exists. `files`: what was written, relative to the root; `tree`: its own, if it has one."""
 
     slug: str
     work_type: str
@@ -56,27 +61,27 @@ class Born:
     files: tuple[str, ...]
     data: dict[str, Any]
     warnings: tuple[str, ...]
+    tree: SetUp | None = None
 
 
 def create_feature(repo: Repo, wish: Wish) -> Born:
     """Make the feature; raises a Refusal before anything is written, and leaves nothing behind when a step fails."""
-    check_name(wish.slug)
-    work_type, description = _identity(wish)
+    if wish.worktree:
+        from morph_tasks.fleet.birth import create_in_tree
+
+        return create_in_tree(repo, wish)
+    work_type, data = first_record(wish)
     with state_lock(repo.root):
         _refuse_place(repo, wish)
         plan = plan_branch(repo, feature_branch(wish.slug), switch=wish.checkout)
-        _refuse_taken(repo, wish.slug, plan)
-        plan_text = _plan_skeleton(repo, wish.name.strip() or wish.slug, description)
-        data = _first_record(wish, work_type, description)
+        refuse_taken(repo, wish.slug, plan.base if plan.base != plan.head else "")
+        plan_text = plan_skeleton(repo, data)
         sweep_leftovers(repo.root)
         warnings = _write(repo, wish.slug, data, plan_text, plan)
-        files = [f"{FEATURES}/{wish.slug}/feature.json", f"{FEATURES}/{wish.slug}/2-plan/plan.md"]
-        try:
-            files += [".morph/.gitignore"] if ignore_derived(repo.root) else []
-            files += [".gitignore"] if seed_build_ignores(repo, wish.slug) else []
-        except Refusal as error:
-            warnings.append(f"derived files will show up in git: {error.what}")
+        files = [f"{FEATURES}/{wish.slug}/{name}" for name in WRITTEN]
+        further, problems = seed_ignores(repo, wish.slug)
         write_index(repo.root)
+    files, warnings = [*files, *further], [*warnings, *problems]
     return Born(
         wish.slug,
         work_type,
@@ -84,8 +89,19 @@ def create_feature(repo: Repo, wish: Wish) -> Born:
         _branch_payload(plan),
         tuple(files),
         data,
-        (*_moved_warning(plan), *warnings, *_hidden_warning(repo, files[0])),
+        (*_moved_warning(plan), *warnings, *hidden_warning(repo, files[0])),
     )
+
+
+def seed_ignores(repo: Repo, slug: str) -> tuple[list[str], list[str]]:
+    """Keep derived files out of git; return the files that were written, and what could not be."""
+    files: list[str] = []
+    try:
+        files += [".morph/.gitignore"] if ignore_derived(repo.root) else []
+        files += [".gitignore"] if seed_build_ignores(repo, slug) else []
+    except Refusal as error:
+        return files, [f"derived files will show up in git: {error.what}"]
+    return files, []
 
 
 def policy_gates(work_type: str, when: str) -> dict[str, Any]:
@@ -143,12 +159,13 @@ def _refuse_place(repo: Repo, wish: Wish) -> None:
     )
 
 
-def _refuse_taken(repo: Repo, slug: str, plan: BranchPlan) -> None:
+def refuse_taken(repo: Repo, slug: str, base: str = "") -> None:
+    """Raise Refusal `feature-exists` or `feature-archived` for a name that this tree or a commit has already."""
     places = {FEATURES: "feature-exists", ARCHIVE: "feature-archived"}
     for folder, code in places.items():
         names = _names_on_disk(repo.root / folder)
-        if plan.base != plan.head:
-            listed = repo.git("ls-tree", "-z", "--name-only", plan.base, f"{folder}/")
+        if base:
+            listed = repo.git("ls-tree", "-z", "--name-only", base, f"{folder}/")
             names += [os.fsdecode(line).rpartition("/")[2] for line in listed.split(b"\0") if line]
         for name in names:
             if name.casefold() == slug:
@@ -165,10 +182,12 @@ def _names_on_disk(folder: Path) -> list[str]:
         raise Refusal("unreadable-folder", f"{folder} cannot be read: {error.strerror}") from error
 
 
-def _plan_skeleton(repo: Repo, name: str, description: str) -> str:
+def plan_skeleton(repo: Repo, data: dict[str, Any]) -> str:
+    """Return the plan that a feature begins with, in the language of the project."""
     from morph_tasks.framework_files import framework_path
     from morph_tasks.model.load import load_config
 
+    name, description = data["name"], data["description"]
     language = load_config(repo).language
     for one in (language, "en"):
         with suppress(FileNotFoundError):
@@ -177,7 +196,13 @@ def _plan_skeleton(repo: Repo, name: str, description: str) -> str:
     return f"# {name}\n\n{description}\n"
 
 
-def _first_record(wish: Wish, work_type: str, description: str) -> dict[str, Any]:
+def first_record(wish: Wish) -> tuple[str, dict[str, Any]]:
+    """Return the type of work and the first `feature.json`.
+
+    Raises Refusal `invalid-name`, `description-missing`, `type-undecided` (all 2).
+    """
+    check_name(wish.slug)
+    work_type, description = _identity(wish)
     when = now()
     data: dict[str, Any] = {
         "name": wish.name.strip() or wish.slug,
@@ -193,13 +218,29 @@ def _first_record(wish: Wish, work_type: str, description: str) -> dict[str, Any
         "gateDecisions": {},
         "outputs": {},
     }
-    return checked(data, f"{FEATURES}/{wish.slug}/feature.json")
+    return work_type, checked(data, f"{FEATURES}/{wish.slug}/feature.json")
 
 
 def _write(repo: Repo, slug: str, data: dict[str, Any], plan_text: str, plan: BranchPlan) -> list[str]:
     """Write beside, make the branch, put the folder in place; a step that fails undoes the ones before it."""
-    parent = repo.root / FEATURES
-    made = _missing_folders(parent, repo.root)
+    with unborn(repo.root, slug, data, plan_text) as put:
+        warnings = make_branch(repo, plan)
+        try:
+            put()
+        except BaseException:
+            undo_branch(repo, plan)
+            raise
+    return warnings
+
+
+@contextmanager
+def unborn(root: Path, slug: str, data: dict[str, Any], plan_text: str) -> Iterator[Callable[[], None]]:
+    """Write a feature beside its place and give the function that puts it there; without that, nothing stays.
+
+    Raises Refusal `write-failed`.
+    """
+    parent = root / FEATURES
+    made = _missing_folders(parent, root)
     beside = None
     try:
         try:
@@ -208,18 +249,9 @@ def _write(repo: Repo, slug: str, data: dict[str, Any], plan_text: str, plan: Br
             beside.chmod(0o755)
         except OSError as error:
             raise Refusal("write-failed", f"{parent} could not be written: {error.strerror or error}") from error
-        write_atomic(beside / "2-plan" / "plan.md", plan_text.encode())
-        write_json(beside / "feature.json", data)
-        warnings = make_branch(repo, plan)
-        try:
-            parent.mkdir(parents=True, exist_ok=True)
-            os.rename(beside, parent / slug)
-        except BaseException as error:
-            undo_branch(repo, plan)
-            if isinstance(error, OSError):
-                raise Refusal("write-failed", f"{parent / slug}: {error.strerror or error}") from error
-            raise
-        return warnings
+        write_atomic(beside / WRITTEN[1], plan_text.encode())
+        write_json(beside / WRITTEN[0], data)
+        yield lambda: _put(beside, parent / slug)
     except BaseException:
         if beside:
             shutil.rmtree(beside, ignore_errors=True)
@@ -227,6 +259,14 @@ def _write(repo: Repo, slug: str, data: dict[str, Any], plan_text: str, plan: Br
             with suppress(OSError):  # not empty, or never made
                 folder.rmdir()
         raise
+
+
+def _put(beside: Path, place: Path) -> None:
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        os.rename(beside, place)
+    except OSError as error:
+        raise Refusal("write-failed", f"{place}: {error.strerror or error}") from error
 
 
 def _missing_folders(path: Path, top: Path) -> list[Path]:
@@ -248,6 +288,6 @@ def _moved_warning(plan: BranchPlan) -> list[str]:
     return [text]
 
 
-def _hidden_warning(repo: Repo, path: str) -> list[str]:
+def hidden_warning(repo: Repo, path: str) -> list[str]:
     ignored = repo.run("check-ignore", "-q", "--", path, ok=(0, 1, 128)).code == 0
     return [f"git ignores {path}: the feature would not travel with its branch"] if ignored else []

@@ -70,11 +70,19 @@ def primary_of(repo: Repo) -> Repo:
     return (repo if _same(main, repo.root) else open_repo(main)).lightly()
 
 
-def exclude_lines(repo: Repo, place: Container) -> list[str]:
-    """Return the container as a line that keeps it out of the main tree's status; none when it lies elsewhere."""
+def exclude_lines(repo: Repo, place: Container, tree: Path) -> list[str]:
+    """Return what keeps a work tree out of the main tree's status; nothing when it lies elsewhere.
+
+    The whole container, unless the project keeps files of its own in a folder of that name.
+    """
     main = _main(repo)
-    # Without a slash at the end: it may be a link to another disk.
-    return [place.path.name] if main and place.path == main / FOLDER else []
+    if not main or not _inside(tree, main):
+        return []
+    inside = os.path.relpath(tree, main)
+    if place.path != main / FOLDER or not inside.startswith(f"{FOLDER}/"):
+        return [inside]
+    tracked = repo.git("ls-files", "-z", "--", f":(top,literal){FOLDER}") if repo.root == main else b""
+    return [inside] if tracked else [FOLDER]
 
 
 def _main(repo: Repo) -> Path | None:

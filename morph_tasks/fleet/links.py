@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,7 +57,7 @@ def infra_links(root: Path, tree: Path, names: Iterable[str]) -> list[str]:
     return [name for name in names if _leads_to(tree / name, root / name)]
 
 
-def relink(tree: Path, links: Sequence[dict[str, str]]) -> list[str]:
+def relink(tree: Path, links: Sequence[Mapping[str, str]]) -> list[str]:
     """Make links again as they were, {path, target} each; return the paths. What is there already stays."""
     made = []
     for link in links:

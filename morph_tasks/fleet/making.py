@@ -1,0 +1,280 @@
+"""Make a work tree and its branch: every refusal first, then steps that are taken back when a later one fails."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from morph_tasks.errors import Refusal
+from morph_tasks.fleet import marker
+from morph_tasks.fleet.registration import admin_of
+from morph_tasks.fleet.stamps import new_stamp
+from morph_tasks.proc import tail
+from morph_tasks.repo.trees import live_owners
+
+if TYPE_CHECKING:
+    from morph_tasks.fleet.removal import RemovalPlan
+    from morph_tasks.repo.git import Repo
+
+INITIALIZING = "initializing"
+
+
+@dataclass(frozen=True)
+class TreePlan:
+    """A work tree to make. `start`: the commit that a new branch begins at, empty when the branch is there already.
+
+    `track`: the branch of origin that the new one follows; `commit`: what will be checked out; `stale`: registrations
+    to forget; `half`: the marker of a run that was killed; `whole`: that run had come past git's part.
+    """
+
+    key: str
+    path: Path
+    branch: str
+    commit: str
+    start: str = ""
+    base_name: str = ""
+    track: str = ""
+    stale: tuple[RemovalPlan, ...] = ()
+    half: dict[str, Any] | None = None
+    whole: bool = False
+
+
+def plan_tree(
+    primary: Repo, *, key: str, path: Path, branch: str, top: Path, start: Callable[[], tuple[str, str]]
+) -> TreePlan:
+    """Compute how to make a tree at a path; changes nothing.
+
+    `top`: the container; `start` is asked for name and commit only when the branch has to be made. Raises Refusal
+    `feature-in-use` or `task-in-use` (both 3), `path-taken`, `branch-blocked`, `busy` (3), what `start` raises, and
+    what keeps a registration whose tree is gone: `worktree-locked`, `worktree-moved`, `exclusive-commits`, ...
+    """
+    half = marker.read(primary, key)
+    if half:
+        path = Path(half["path"])
+    _refuse_in_use(primary, branch, key, half)
+    whole = bool(half) and is_whole(primary, path)
+    if half and not whole:
+        from morph_tasks.features.store import lock_wait
+
+        marker.wait_for_git(primary, key, wait_s=lock_wait.get())
+        whole = is_whole(primary, path)
+    stale = () if whole else _stale(primary, path, branch, half=bool(half))
+    if whole and os.path.realpath(path) not in map(os.path.realpath, live_owners(primary, branch)):
+        raise _taken(path, "a work tree that is on another branch by now")
+    if not whole:
+        _refuse_path(path, top, half=half)
+    tips = _tips(primary, branch)
+    local, remote = tips.get(f"refs/heads/{branch}", ""), tips.get(f"refs/remotes/origin/{branch}", "")
+    plan = TreePlan(key, path, branch, local, base_name=branch, stale=stale, half=half, whole=whole)
+    if local:
+        return plan
+    if remote:
+        track = f"origin/{branch}"
+        return replace(plan, commit=remote, start=remote, base_name=track, track=track)
+    from morph_tasks.repo.branching import refuse_taken
+
+    name, commit = start()
+    refuse_taken(primary, branch, remotes=False)
+    return replace(plan, commit=commit, start=commit, base_name=name)
+
+
+def make_tree(primary: Repo, plan: TreePlan, undo: ExitStack, **facts: Any) -> list[str]:
+    """Make the tree, register with `undo` how it is taken back, return warnings; raises Refusal `worktree-failed`."""
+    if plan.whole:
+        return []
+    before = sorted(path.name for path in _admin_folders(primary))
+    known = plan.half.get("before", before) if plan.half else before
+    told = {"path": str(plan.path), "branch": plan.branch, "start": plan.start, "before": known, **facts}
+    marker.put(primary, plan.key, **told)
+    undo.callback(_take_back, primary, plan)
+    aside = _clear_half(primary, plan, known) if plan.half else None
+    for gone in plan.stale:
+        _forget(primary, gone)
+    _make_folder(plan.path.parent)
+    warnings = _add(primary, plan)
+    return warnings + (_judge(aside, plan.path) if aside else [])
+
+
+def is_whole(primary: Repo, path: Path) -> bool:
+    """Tell whether git has finished making a tree."""
+    admin = admin_of(primary, path)
+    if admin is None or not (path / ".git").is_file() or not (admin / "index").exists():
+        return False
+    return not _is_initializing(admin)
+
+
+def _refuse_in_use(primary: Repo, branch: str, key: str, half: dict[str, Any] | None) -> None:
+    for owner in live_owners(primary, branch):
+        if half and os.path.realpath(owner) == os.path.realpath(half["path"]):
+            continue
+        what, code = f"feature {key!r}", "feature-in-use"
+        if key.startswith("task/"):
+            what, code = f"task {key.removeprefix('task/')!r}", "task-in-use"
+        raise Refusal(
+            code,
+            f"{what} has its work tree already: {owner}",
+            fix=f"cd {shlex.quote(str(owner))}",
+            exit_code=3,
+            worktree={"path": str(owner), "branch": branch},
+            claims=_claims(primary, key),
+        )
+
+
+def _claims(primary: Repo, key: str) -> list[dict[str, Any]]:
+    from morph_tasks.fleet.claims import of
+
+    return [claim.as_json() for claim in of(primary, key)]
+
+
+def _refuse_path(path: Path, top: Path, *, half: dict[str, Any] | None) -> None:
+    for above in (one for one in path.parents if top in one.parents):
+        if os.path.lexists(above / ".git"):
+            raise _taken(path, f"a place inside of the work tree {above}")
+    if not os.path.lexists(path):
+        return
+    if os.path.islink(path) or not path.is_dir():
+        raise _taken(path, "a link" if os.path.islink(path) else "a file")
+    if os.listdir(path) and not (half and (path / ".git").is_file()):
+        raise _taken(path, "another work tree" if (path / ".git").exists() else "a folder that is not ours")
+
+
+def _taken(path: Path, what: str) -> Refusal:
+    fix = f"move it away, or look into it: ls -la {shlex.quote(str(path))}"
+    return Refusal("path-taken", f"the work tree cannot be made at {path}: there is {what}", fix=fix, path=str(path))
+
+
+def _tips(primary: Repo, branch: str) -> dict[str, str]:
+    said = primary.git(
+        "for-each-ref", "--format=%(refname) %(objectname)", f"refs/heads/{branch}", f"refs/remotes/origin/{branch}"
+    )
+    pairs = (line.rpartition(" ") for line in said.decode("utf-8", "surrogateescape").splitlines())
+    return {name: commit for name, _, commit in pairs}
+
+
+def _stale(primary: Repo, path: Path, branch: str, *, half: bool) -> tuple[RemovalPlan, ...]:
+    """Return how to forget the registrations that stand in the way although their trees are gone.
+
+    Each is looked at as any removal is: one that was merely moved, is locked or holds commits of its own is refused.
+    """
+    if not _admin_folders(primary):
+        return ()
+    found = []
+    for tree in primary.worktrees()[1:]:
+        here = os.path.realpath(tree.path) == os.path.realpath(path)
+        if tree.bare or not (here or tree.branch == branch) or os.path.lexists(tree.path / ".git"):
+            continue
+        if half and here:  # that run was killed in the middle of making it
+            continue
+        from morph_tasks.fleet.removal import plan_removal
+
+        found.append(plan_removal(primary, tree.path))
+    return tuple(found)
+
+
+def _clear_half(primary: Repo, plan: TreePlan, before: list[str]) -> Path | None:
+    """Put what a killed git left out of the way, and forget its registration; return where the files are now."""
+    aside = None
+    if os.path.lexists(plan.path):
+        aside = plan.path.with_name(f".half-{plan.path.name[:100]}-{new_stamp()}")
+        os.rename(plan.path, aside)
+    for admin in _admin_folders(primary):
+        # Killed before git wrote whose it is: told by its name, and by having appeared since.
+        mine = admin.name not in before and admin.name.startswith(plan.path.name) and not (admin / "gitdir").exists()
+        if admin == admin_of(primary, plan.path) or (mine and _is_initializing(admin)):
+            shutil.rmtree(admin)
+    return aside
+
+
+def _judge(aside: Path, tree: Path) -> list[str]:
+    """Delete what a killed git had checked out; what is not in the new tree stays, and is told."""
+    for parent, folders, files in os.walk(aside):
+        for name in (*files, *(one for one in folders if os.path.islink(os.path.join(parent, one)))):
+            old = Path(parent, name)
+            inside = old.relative_to(aside)
+            if str(inside) != ".git" and not _is_begun(old, tree / inside):
+                return [f"{aside} holds {inside}, which no run of ours can have written: it is left there"]
+    shutil.rmtree(aside)
+    return []
+
+
+def _is_begun(old: Path, new: Path) -> bool:
+    """Tell whether a file is the beginning of another one, as a kill leaves it."""
+    try:
+        if old.is_symlink() or new.is_symlink():
+            return os.readlink(old) == os.readlink(new)
+        with open(old, "rb") as one, open(new, "rb") as other:
+            while part := one.read(1 << 20):
+                if other.read(len(part)) != part:
+                    return False
+    except OSError:
+        return False
+    return True
+
+
+def _add(primary: Repo, plan: TreePlan) -> list[str]:
+    if plan.track:
+        words = ["--track", "-b", plan.branch, str(plan.path), f"refs/remotes/{plan.track}"]
+    elif plan.start:
+        words = ["--no-track", "-b", plan.branch, str(plan.path), plan.start]
+    else:
+        words = [str(plan.path), plan.branch]
+    with marker.heard(primary, plan.key):
+        done = primary.run("worktree", "add", "-q", *words, ok=range(256))
+    if done.code == 0:
+        return []
+    said = tail(done)
+    # A post-checkout hook that fails gives git its exit code although the tree is there.
+    if is_whole(primary, plan.path):
+        return [f"the work tree is there, but git ended with an error: {said}"]
+    raise Refusal("worktree-failed", f"git could not make the work tree {plan.path}: {said}")
+
+
+def _forget(primary: Repo, stale: RemovalPlan) -> None:
+    """Have git forget one tree that is gone. Not by `git worktree prune`, which would forget moved trees, too."""
+    from morph_tasks.fleet.removal import remove_tree
+
+    remove_tree(primary, stale, stamp=new_stamp(), name=stale.path.name)
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Refusal("write-failed", f"{path} could not be made: {error.strerror or error}") from error
+
+
+def _take_back(primary: Repo, plan: TreePlan) -> None:
+    """Remove what this run made; of a tree that an earlier run began, nothing."""
+    if plan.half:
+        return
+    if os.path.lexists(plan.path):
+        done = primary.run("worktree", "remove", "--force", str(plan.path), ok=range(256))
+        if done.code and os.path.lexists(plan.path / ".git"):
+            return  # the marker stays: a second run takes it up
+    if plan.start:
+        primary.run("update-ref", "-d", f"refs/heads/{plan.branch}", plan.start, ok=range(256))
+    if plan.track:
+        primary.run("config", "--remove-section", f"branch.{plan.branch}", ok=range(256))
+    with suppress(OSError):  # not empty: it was there before
+        plan.path.parent.rmdir()
+    marker.drop(primary, plan.key)
+
+
+def _is_initializing(admin: Path) -> bool:
+    with suppress(OSError):
+        return (admin / "locked").read_bytes().strip() == INITIALIZING.encode()
+    return False
+
+
+def _admin_folders(primary: Repo) -> list[Path]:
+    try:
+        with os.scandir(primary.common_dir / "worktrees") as entries:
+            return [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []

@@ -1,0 +1,87 @@
+"""What a work tree in the making is known by, until it is whole: a run that was killed is taken up by the next one."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from morph_tasks.errors import Refusal
+from morph_tasks.repo.files import read_json, write_json
+
+if TYPE_CHECKING:
+    from morph_tasks.repo.git import Repo
+
+_POLL_S = 0.05
+
+
+def read(repo: Repo, key: str) -> dict[str, Any] | None:
+    """Return the marker of a key; None when no work tree of it is half-made."""
+    try:
+        found = read_json(_file(repo, key))
+    except (FileNotFoundError, Refusal):
+        return None
+    return found if isinstance(found, dict) and isinstance(found.get("path"), str) else None
+
+
+def put(repo: Repo, key: str, **facts: Any) -> None:
+    """Write the marker; raises Refusal `write-failed`."""
+    file = _file(repo, key)
+    for folder in (repo.store, file.parent):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_json(file, {"version": 1, "key": key, **facts}, mode=0o600)
+
+
+def drop(repo: Repo, key: str) -> None:
+    """Forget the marker: the tree is whole, or gone."""
+    for file in (_file(repo, key), _lock(repo, key)):
+        file.unlink(missing_ok=True)
+
+
+@contextmanager
+def heard(repo: Repo, key: str) -> Iterator[None]:
+    """Hold a lock that git inherits: while it checks out without us, nobody takes its work for abandoned."""
+    fd = os.open(_lock(repo, key), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        os.set_inheritable(fd, True)
+        yield
+        # A hook may have started something that lives on, with the file open.
+        fcntl.flock(fd, fcntl.LOCK_UN)
+    finally:
+        os.close(fd)
+
+
+def wait_for_git(repo: Repo, key: str, *, wait_s: float) -> None:
+    """Wait until the git of a killed run has ended; raises Refusal `busy` (3)."""
+    with suppress(FileNotFoundError):
+        fd = os.open(_lock(repo, key), os.O_RDWR | os.O_CLOEXEC)
+        try:
+            _wait(fd, time.monotonic() + wait_s)
+        finally:
+            os.close(fd)
+
+
+def _wait(fd: int, deadline: float) -> None:
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                what = "git is still checking this work tree out for a run that was killed"
+                raise Refusal("busy", what, fix="wait for it to end and try again", exit_code=3) from None
+            time.sleep(_POLL_S)
+        else:
+            return
+
+
+def _file(repo: Repo, key: str) -> Path:
+    return repo.store / "setup" / (key.replace("%", "%25").replace("/", "%2F") + ".json")
+
+
+def _lock(repo: Repo, key: str) -> Path:
+    return _file(repo, key).with_suffix(".lock")
