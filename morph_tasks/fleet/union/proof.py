@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from morph_tasks.features.store import FEATURES
 from morph_tasks.fleet.union.plans import UNION, write_joint_plan
 from morph_tasks.verify.judge import Outcome, Verdict, roll_up, skipped
 from morph_tasks.verify.progress import Silent
@@ -98,7 +99,7 @@ class Prover:
     def _set_up(self, joined: Joined) -> tuple[str, ...]:
         """Make the tree hold the union, with what git does not bring: shared folders, `.env*`, the decisions."""
         from morph_tasks.fleet.copies import copy_all
-        from morph_tasks.fleet.excludes import exclude
+        from morph_tasks.fleet.excludes import DERIVED, exclude
         from morph_tasks.fleet.links import link_all, wanted
         from morph_tasks.fleet.union.submodules import fill
         from morph_tasks.model.load import load_config
@@ -107,7 +108,7 @@ class Prover:
         self._room.put(joined.commit)
         empty = fill(self._room, [self._primary.root, *self._trees])
         config = load_config(tree)
-        exclude(tree, wanted(self._primary, config))
+        exclude(tree, [*wanted(self._primary, config), *DERIVED, f"{FEATURES}/{UNION}"])
         linked = link_all(self._primary, tree, config)
         copied = copy_all(self._primary, tree)
         write_joint_plan(tree.root, joined.merged)

@@ -11,11 +11,10 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from morph_tasks.errors import Refusal
 from morph_tasks.repo.git import Repo
@@ -126,18 +125,15 @@ def remove(path: Path) -> None:
             path.unlink()
         return
 
-    def allow(what: Callable[..., Any], where: str, _: object) -> None:
-        # Only folders that lie in ours: links are not walked into.
-        with suppress(OSError):
-            for one in (os.path.dirname(where), where):
-                if stat.S_ISDIR(os.lstat(one).st_mode):
-                    os.chmod(one, 0o700)
-            if stat.S_ISDIR(os.lstat(where).st_mode):
-                shutil.rmtree(where, ignore_errors=True)
-            else:
-                os.unlink(where)
-
-    shutil.rmtree(path, onerror=allow)
+    try:
+        shutil.rmtree(path)
+    except OSError:
+        for folder, names, _ in os.walk(path):  # links are not walked into
+            for one in (folder, *(os.path.join(folder, name) for name in names)):
+                with suppress(OSError):
+                    if stat.S_ISDIR(os.lstat(one).st_mode):
+                        os.chmod(one, 0o700)
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _place(repo: Repo) -> Path:
