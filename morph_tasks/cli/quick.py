@@ -10,7 +10,7 @@ from morph_tasks.cli.printing import write_line
 from morph_tasks.errors import Refusal
 
 HELP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "help.txt")
-_FLAGS = {"--all", "--json"}
+_FLAGS = {"--all", "--json", "--no-branch"}
 
 
 def quick(argv: Sequence[str]) -> int | None:
@@ -23,7 +23,7 @@ def quick(argv: Sequence[str]) -> int | None:
         from morph_tasks.features.listing import listing
 
         try:
-            text = listing(archived="--all" in argv, as_json="--json" in argv)
+            text = listing(archived="--all" in argv, as_json="--json" in argv, branches="--no-branch" not in argv)
         except Refusal:
             return None
     else:

@@ -2,35 +2,69 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from morph_tasks.features.overview import everywhere, on_disk
 from morph_tasks.features.shape import GATES
-from morph_tasks.features.store import list_features
 from morph_tasks.repo.git import open_repo
+from morph_tasks.repo.trees import feature_branch
 
 if TYPE_CHECKING:
     from morph_tasks.features.view import FeatureView
+    from morph_tasks.fleet.github import Pulls
+    from morph_tasks.repo.git import Repo
 
 _DESCRIPTION = 100  # characters shown in a line
 
 
-def listing(*, archived: bool, as_json: bool, start: Path | None = None) -> str:
-    """Return what `morph-spec list` prints; raises what opening the repository raises."""
+def listing(*, archived: bool, as_json: bool, branches: bool = True, start: Path | None = None) -> str:
+    """Return what `morph-spec list` prints; raises what opening the repository raises.
+
+    `branches`: False for what this tree holds on disk and nothing else.
+    """
     repo = open_repo(start)
-    rows = list_features(repo.root, archived=archived, repo=repo)
+    rows, pulls = _rows(repo, archived) if branches else (_on_disk(repo, archived), None)
     if as_json:
         import json
 
-        payload = {"ok": True, "features": [_row(view, str(repo.root)) for view in rows]}
+        payload: dict[str, Any] = {"ok": True, "features": [_row(view, str(repo.root), pulls) for view in rows]}
+        if pulls is not None:
+            payload["prs"] = pulls.as_json()
         return json.dumps(payload, indent=2, ensure_ascii=False)
-    return _table(rows) if rows else "no features here (morph-spec create starts one)"
+    return _text(rows, pulls)
 
 
-def _row(view: FeatureView, here: str) -> dict[str, Any]:
+def _on_disk(repo: Repo, archived: bool) -> list[FeatureView]:
+    found = on_disk(repo, archived=archived)
+    return [*found.rows, *found.archived]
+
+
+def _rows(repo: Repo, archived: bool) -> tuple[list[FeatureView], Pulls]:
+    """Return the features from everywhere, those that wait for a merge among them, and what GitHub said."""
+    from morph_tasks.fleet.github import ask_aside
+
+    answer = ask_aside(repo)
+    found = everywhere(repo, archived=archived)
+    pulls = answer()
+    rows = {view.slug: view for view in found.rows}
+    done = list(found.archived)
+    if pulls.items:
+        from morph_tasks.fleet.prs import FLAG, pending
+
+        for one in pending(repo, pulls, tips=found.tips):
+            local = rows.get(one.slug)
+            rows[one.slug] = replace(local, flags=(*local.flags, FLAG)) if local else one.row
+            done = [view for view in done if view.slug != one.slug]
+    return [*(rows[slug] for slug in sorted(rows)), *done], pulls
+
+
+def _row(view: FeatureView, here: str, pulls: Pulls | None) -> dict[str, Any]:
     records = view.data.get("approvalGates") or {}
     stamp = view.verification
-    return {
+    row = {
         "feature": view.slug,
         "name": view.name,
         "workType": view.work_type,
@@ -46,16 +80,44 @@ def _row(view: FeatureView, here: str) -> dict[str, Any]:
         "problem": view.problem or None,
         "updatedAt": view.updated_at,
         "tree": view.tree or here,
+        "source": view.source,
+        "where": view.where,
     }
+    if pulls is not None:
+        pull = pulls.current(feature_branch(view.slug))
+        row["pr"] = pull.as_json() if pull else None
+    return row
 
 
-def _table(rows: list[FeatureView]) -> str:
-    cells = [[_mark(view), view.slug, *_state(view), _gates(view), _verified(view)] for view in rows]
+def _text(rows: Sequence[FeatureView], pulls: Pulls | None) -> str:
+    from morph_tasks.fleet.github import NO_ORIGIN
+
+    # Without origin there is no question, so no column of question marks.
+    asked = pulls if pulls is not None and pulls.reason != NO_ORIGIN else None
+    lines = [_table(rows, asked)] if rows else ["no features here (morph-spec create starts one)"]
+    if asked and not asked.verified:
+        lines.append(f"pull requests not verified: {asked.reason}")
+    return "\n".join(lines)
+
+
+def _table(rows: Sequence[FeatureView], pulls: Pulls | None) -> str:
+    cells = [[_mark(view), view.slug, *_state(view), _gates(view), _verified(view), view.where] for view in rows]
+    if pulls is not None:
+        for view, row in zip(rows, cells, strict=True):
+            row.append(shown_pull(pulls, feature_branch(view.slug)))
     widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
     return "\n".join(
         "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=True)), _told(view)]).rstrip()
         for row, view in zip(cells, rows, strict=True)
     )
+
+
+def shown_pull(pulls: Pulls, branch: str) -> str:
+    """Return the pull request of a branch: `#12 OPEN`, `-` for none, `?` when that is not known."""
+    pull = pulls.current(branch)
+    if pull:
+        return f"#{pull.number} {pull.state}"
+    return "-" if pulls.verified and pulls.whole else "?"
 
 
 def _mark(view: FeatureView) -> str:
@@ -77,5 +139,4 @@ def _verified(view: FeatureView) -> str:
 def _told(view: FeatureView) -> str:
     words = " ".join((view.problem or view.description).split())
     flags = f"[{', '.join(view.flags)}] " if view.flags else ""
-    tree = f" (in {view.tree})" if view.tree else ""
-    return f"{flags}{words[:100]}{'…' if len(words) > 100 else ''}{tree}"
+    return f"{flags}{words[:_DESCRIPTION]}{'…' if len(words) > _DESCRIPTION else ''}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
@@ -81,15 +81,22 @@ def update_feature(root: Path, slug: str, change: Callable[[dict[str, Any]], Non
         return data
 
 
-def list_features(root: Path, *, archived: bool = False, repo: Repo | None = None) -> list[FeatureView]:
+def list_features(
+    root: Path,
+    *,
+    archived: bool = False,
+    repo: Repo | None = None,
+    trees: Sequence[tuple[Path, str]] | None = None,
+) -> list[FeatureView]:
     """Return the features of a tree by name; one that cannot be read is a row with a flag.
 
-    With `repo`, a feature that another living tree owns is read there: the copy here is frozen.
-    Archived ones come last and only when asked for. Writes nothing.
+    With `repo`, a feature that another living tree owns is read there: the copy here is frozen. `trees`: those
+    trees and their branches, for whoever knows them already. Archived ones come last and only when asked for. Writes
+    nothing.
     """
     found = [_view(path) for path in _folders(root / FEATURES)]
     if repo:
-        found = _with_owners(found, repo)
+        found = _with_owners(found, repo, checked_out(repo) if trees is None else trees)
     if archived:
         found += [_view(path, archived=True) for path in _folders(root / ARCHIVE)]
     return found
@@ -160,10 +167,10 @@ def _view(path: Path, *, archived: bool = False) -> FeatureView:
     return view_of(path, data, archived=archived)
 
 
-def _with_owners(found: list[FeatureView], repo: Repo) -> list[FeatureView]:
+def _with_owners(found: list[FeatureView], repo: Repo, trees: Sequence[tuple[Path, str]]) -> list[FeatureView]:
     rows = {view.slug: view for view in found}
     here = os.path.realpath(repo.root)
-    for tree, branch in checked_out(repo):
+    for tree, branch in trees:
         slug = branch.removeprefix(BRANCH_PREFIX)
         if slug == branch or "/" in slug or os.path.realpath(tree) == here:
             continue

@@ -13,7 +13,8 @@ from morph_tasks.features.shape import GATES, looks_valid
 class FeatureView:
     """One row of the list. `phase` is None when it cannot be told; `data` is the raw `feature.json`.
 
-    `tree`: the other work tree that owns the feature; None when it is this one.
+    `tree`: the other work tree that owns the feature; None when it is this one. `source`: `disk`, or `branch` when it
+    was read from the commit of its branch; `where`: in words, in which tree or on which branch its state is.
     """
 
     slug: str
@@ -30,6 +31,8 @@ class FeatureView:
     flags: tuple[str, ...] = ()
     problem: str = ""
     tree: str | None = None
+    source: str = "disk"
+    where: str = ""
     data: dict[str, Any] = field(default_factory=dict, repr=False)
 
 
@@ -66,13 +69,25 @@ def by_policy(data: dict[str, Any], gate: str) -> bool:
     return record.get("approved") is True and str(record.get("approvedBy", "")).startswith("policy:")
 
 
-def view_of(path: Path, data: Any, *, archived: bool = False) -> FeatureView:
-    """Return the row of a feature whose file could be parsed; wrong values become a flag."""
+@dataclass(frozen=True)
+class Folders:
+    """Which folders of a feature exist: `1-design/` and `4-review/`."""
+
+    design: bool
+    review: bool
+
+
+def view_of(path: Path, data: Any, *, archived: bool = False, folders: Folders | None = None) -> FeatureView:
+    """Return the row of a feature whose file could be parsed; wrong values become a flag.
+
+    `folders`: given for one that is not on disk.
+    """
     if not looks_valid(data):
         return unreadable(path, "a value in feature.json is not what it must be", archived=archived)
     if archived:
         # Older archives kept the status they had; the folder is what says it.
         data = {**data, "status": data.get("status") if data.get("status") == "abandoned" else "archived"}
+    found = folders or Folders((path / "1-design").is_dir(), (path / "4-review").is_dir())
     gates = {gate: approved(data, gate) for gate in GATES}
     return FeatureView(
         slug=path.name,
@@ -81,12 +96,12 @@ def view_of(path: Path, data: Any, *, archived: bool = False) -> FeatureView:
         description=data.get("description") or "",
         work_type=data.get("workType", "feature"),
         status=data.get("status", "draft"),
-        phase="archived" if archived else phase_of(path, data),
+        phase="archived" if archived else derive_phase(data, design=found.design, review=found.review),
         gates=gates,
         verification=data.get("verification"),
         created_at=data.get("createdAt"),
         updated_at=data.get("updatedAt") or data.get("createdAt"),
-        flags=tuple(_flags(path, data, gates)),
+        flags=tuple(_flags(found, data, gates)),
         data=data,
     )
 
@@ -110,11 +125,11 @@ def unreadable(path: Path, problem: str, *, archived: bool = False) -> FeatureVi
     )
 
 
-def _flags(path: Path, data: dict[str, Any], gates: dict[str, bool]) -> list[str]:
+def _flags(folders: Folders, data: dict[str, Any], gates: dict[str, bool]) -> list[str]:
     flags = []
     if not (data.get("description") or "").strip():
         flags.append("no-description")
-    skipped_design = gates["review"] and not gates["uiux"] and (path / "1-design").is_dir()
+    skipped_design = gates["review"] and not gates["uiux"] and folders.design
     if skipped_design or ((gates["uiux"] or gates["review"]) and not gates["plan"]):
         flags.append("gate-order")
     if ((data.get("approvalGates") or {}).get("review") or {}).get("selfAssessed"):

@@ -6,7 +6,9 @@ An answer that could not be had is `verified: False` with a reason; it is never 
 from __future__ import annotations
 
 import json
-import shutil
+import os
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +25,9 @@ FIELDS = (
     "number,state,url,headRefName,baseRefName,title,headRefOid,mergedAt,updatedAt,createdAt,isCrossRepository,isDraft"
 )
 LIMIT = 200  # pull requests asked for at once, the newest first
-READ_S = 6.0  # seconds that a reader waits for an answer
+READ_S = 5.0  # seconds that a reader waits for an answer
 WRITE_S = 60.0  # seconds that making a pull request may take
+NO_ORIGIN = "this repository has no remote called origin"
 STATES = ("OPEN", "CLOSED", "MERGED")
 _NOT_SIGNED_IN = 4
 # Each of them would put colours, a table or a question where JSON is expected.
@@ -102,6 +105,22 @@ def ask_pulls(repo: Repo, *, head: str | None = None, limit: int = LIMIT, wait_s
     return _read(done, limit)
 
 
+def ask_aside(repo: Repo, *, wait_s: float = READ_S) -> Callable[[], Pulls]:
+    """Begin to ask, and return what waits for the answer; a question that cannot be asked costs next to nothing."""
+    problem = _unreachable(repo)
+    if problem:
+        return lambda: unanswered(problem.what)
+    found: list[Pulls] = []
+    asking = threading.Thread(target=lambda: found.append(ask_pulls(repo, wait_s=wait_s)), daemon=True)
+    asking.start()
+
+    def answer() -> Pulls:
+        asking.join(wait_s + 5)
+        return found[0] if found else unanswered("gh did not answer")
+
+    return answer
+
+
 def require(repo: Repo, *, wait_s: float = READ_S * 2) -> None:
     """Refuse where a pull request could not be made.
 
@@ -149,12 +168,18 @@ def create_pull(repo: Repo, *, head: str, base: str, title: str, body: str) -> P
 
 def _unreachable(repo: Repo) -> Refusal | None:
     """Return why GitHub cannot even be asked; None when it can."""
-    if repo.run("config", "--get", "remote.origin.url", ok=(0, 1)).code:
+    if repo.lightly().run("config", "--get", "remote.origin.url", ok=(0, 1)).code:
         fix = "git remote add origin <url>"
-        return Refusal("no-origin", "this repository has no remote called origin", fix=fix)
-    if shutil.which("gh") is None:
+        return Refusal("no-origin", NO_ORIGIN, fix=fix)
+    if not _has_gh():
         return Refusal("gh-missing", "gh is not on the PATH", fix="install gh, the command line of GitHub")
     return None
+
+
+def _has_gh() -> bool:
+    # Not by shutil, whose import costs more than the search.
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return any(os.access(os.path.join(folder, "gh"), os.X_OK) for folder in folders if folder)
 
 
 def _gh(repo: Repo, argv: list[str], wait_s: float, *, stdin: bytes = b"") -> Completed:

@@ -94,21 +94,44 @@ def checked_out(repo: Repo) -> list[tuple[Path, str]]:
     return [(path, branch) for path, branch in found if (path / ".git").exists()]
 
 
+def lost_trees(repo: Repo) -> list[tuple[Path, str]]:
+    """Return (where it was, branch) of every registered tree that is on a branch and whose folder is gone."""
+    try:
+        return [gone for folder in _registered(repo) for gone in _lost(repo, folder)]
+    except (_Unsure, OSError):
+        return [(tree.path, tree.branch) for tree in repo.worktrees() if tree.branch and tree.prunable]
+
+
+def _lost(repo: Repo, folder: Path) -> list[tuple[Path, str]]:
+    branch = _branch_in(folder)
+    if not branch or _stands_for(repo, folder) or _place_in(folder):
+        return []
+    pointer = os.fsdecode((folder / "gitdir").read_bytes()).rstrip("\r\n")
+    return [(Path(os.path.normpath(folder / pointer)).parent, branch)]
+
+
+def _registered(repo: Repo) -> list[Path]:
+    """Return git's private folders of the linked trees."""
+    admin = repo.common_dir / "worktrees"
+    return sorted(entry for entry in admin.iterdir() if entry.is_dir()) if admin.is_dir() else []
+
+
 def _from_files(repo: Repo) -> list[tuple[Path, str]]:
     found = []
     branch = _branch_in(repo.common_dir)
     if branch:
         found.append((primary_root(repo), branch))
-    admin = repo.common_dir / "worktrees"
-    folders = sorted(entry for entry in admin.iterdir() if entry.is_dir()) if admin.is_dir() else []
-    for folder in folders:
+    for folder in _registered(repo):
         branch = _branch_in(folder)
-        # A tree that was moved by hand is where we stand, whatever the pointer says.
-        here = repo.git_dir.name == folder.name and _same(repo.git_dir, folder)
-        place = (repo.root if here else _place_in(folder)) if branch else None
+        place = (repo.root if _stands_for(repo, folder) else _place_in(folder)) if branch else None
         if branch and place:
             found.append((place, branch))
     return found
+
+
+def _stands_for(repo: Repo, folder: Path) -> bool:
+    """Tell whether a private folder is that of this tree; after a move by hand its pointer names the old place."""
+    return repo.git_dir.name == folder.name and _same(repo.git_dir, folder)
 
 
 def _branch_in(folder: Path) -> str | None:

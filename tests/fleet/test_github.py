@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ def no_gh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "only-git"
     folder.mkdir()
     for name in ("git", "git-upload-pack", "git-receive-pack"):
-        found = github.shutil.which(name)
+        found = shutil.which(name)
         assert found
         (folder / name).symlink_to(found)
     monkeypatch.setenv("PATH", str(folder))
