@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from morph_tasks.errors import Refusal
 from morph_tasks.fleet.deletion import mounts_below
+from morph_tasks.repo.index_lock import refuse_held
 
 if TYPE_CHECKING:
     from morph_tasks.fleet.look import Look
@@ -74,9 +75,7 @@ def refuse_under_way(git_dir: Path, tree: Path) -> None:
             again = f"mkdir -p {place} && echo {pointer} > {place}/.git && {again}"
         what = f"a {found[0]} is in progress in {tree}"
         raise Refusal("operation-in-progress", what, fix=f"finish it, or {again}", worktree=str(tree))
-    if (git_dir / "index.lock").exists():
-        what = f"another git command works on {tree} ({git_dir / 'index.lock'} exists)"
-        raise Refusal("index-locked", what, fix="let it end; if none runs, remove that file", exit_code=3)
+    refuse_held(git_dir, tree)
 
 
 def refuse_dirty(seen: Look, tree: Path) -> None:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 import tempfile
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from morph_tasks.errors import Refusal
 from morph_tasks.repo.branching import refuse_under_way
+from morph_tasks.repo.index_lock import beside, held_index, refuse_held
 
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
 
 
-_TRIES, _PAUSE_S = 20, 0.05
+_WAIT_S = 1.0
 
 
 def refuse_commit(repo: Repo) -> None:
@@ -36,13 +36,7 @@ def refuse_commit(repo: Repo) -> None:
                 "git does not know who commits",
                 fix='git config user.name "…" && git config user.email "…"',
             )
-    if (repo.git_dir / "index.lock").exists():
-        raise Refusal(
-            "index-locked",
-            "another git command works on this tree (index.lock exists)",
-            fix="let it end; if none runs, remove the index.lock",
-            exit_code=3,
-        )
+    refuse_held(repo.git_dir, repo.root)
 
 
 def commit_paths(repo: Repo, message: str, *, gone: Sequence[str] = (), added: Sequence[str] = ()) -> str | None:
@@ -52,10 +46,8 @@ def commit_paths(repo: Repo, message: str, *, gone: Sequence[str] = (), added: S
     user's index keeps what it held, except under these paths. Raises ProcError; then nothing was committed.
     """
     head, old = repo.text("rev-parse", "HEAD", "HEAD^{tree}").splitlines()
-    handle, index = tempfile.mkstemp(prefix="morph-index-", dir=repo.git_dir)
-    os.close(handle)
-    os.unlink(index)  # git makes its own; an empty file is no index
-    try:
+    with tempfile.TemporaryDirectory(prefix="morph-index-") as folder:
+        index = os.path.join(folder, "index")
         _beside(repo, index, "read-tree", head)
         if gone:
             _beside(repo, index, "rm", "-r", "-q", "--cached", "--ignore-unmatch", "--", *gone)
@@ -63,10 +55,6 @@ def commit_paths(repo: Repo, message: str, *, gone: Sequence[str] = (), added: S
         if there:
             _beside(repo, index, "add", "-A", "--", *there)
         tree = _beside(repo, index, "write-tree")
-    finally:
-        for left in (index, f"{index}.lock"):
-            with suppress(FileNotFoundError):
-                os.unlink(left)
     commit = None
     if tree != old:
         commit = repo.text("commit-tree", tree, "-p", head, "-m", message)
@@ -80,10 +68,8 @@ def _follow(repo: Repo, paths: Sequence[str]) -> None:
 
     The commit stands by now: an index that another git holds is waited for a moment, and then left as it is.
     """
-    for _ in range(_TRIES):
-        if repo.run("--literal-pathspecs", "reset", "-q", "--", *paths, ok=range(256)).code == 0:
-            return
-        time.sleep(_PAUSE_S)
+    with suppress(Refusal), held_index(repo, wait_s=_WAIT_S) as index:
+        beside(repo, index, "--literal-pathspecs", "reset", "-q", "--", *paths)
 
 
 def _addable(repo: Repo, paths: Sequence[str]) -> list[str]:

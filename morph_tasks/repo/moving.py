@@ -7,24 +7,20 @@ then refuse to go on.
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from morph_tasks.errors import Refusal
 from morph_tasks.proc import ProcError, tail
 from morph_tasks.repo.branching import refuse_under_way
+from morph_tasks.repo.index_lock import beside, held_index, index_copy, refuse_held
 from morph_tasks.repo.overwrite import changed_here, in_the_way, refuse_overwrite
 
 if TYPE_CHECKING:
-    from morph_tasks.proc import Completed
     from morph_tasks.repo.git import Repo
 
-_OURS = b"morph-spec holds this index\n"
-_LOCK, _COPY = "morph-lock-", "morph-index-"
 _ABSENT = b"000000"
 _NONE = (_ABSENT, b"")
 
@@ -35,27 +31,21 @@ def refuse_move(repo: Repo, old: str, new: str, *, partly: bool = False, fix: st
     Changes nothing.
     """
     refuse_under_way(repo)
-    lock = repo.git_dir / "index.lock"
-    if os.path.lexists(lock) and not _is_ours(lock):
-        raise _locked(lock)
-    copy = _copy_of_index(repo)
-    try:
+    refuse_held(repo.git_dir, repo.root)
+    with index_copy(repo) as copy:
         if not _is_there(repo, copy, old, new):
             _clear(repo, copy, old, new, partly=partly, act=False, fix=fix)
-    finally:
-        _remove(copy)
 
 
 def move_tree(repo: Repo, old: str, new: str, *, to: str, message: str, partly: bool = False, fix: str = "") -> None:
     """Bring files, index and HEAD of a tree from commit `old` to commit `new`, which the branch `to` is to hold.
 
-    A branch that is checked out here moves along; another one has to be at `new` already, and HEAD goes to it. The
-    caller holds the fleet's lock. `partly`: an earlier run was killed in the middle, so a file that holds the
-    beginning of its new content is no work of a person. Raises Refusal `reference-refused`, `would-overwrite` and
-    what `refuse_move` raises, before anything has changed.
+    A branch that is checked out here moves along; another one has to be at `new` already, and HEAD goes to it.
+    `partly`: an earlier run was killed in the middle, so a file that holds the beginning of its new content is no work
+    of a person. Raises Refusal `reference-refused`, `would-overwrite` and what `refuse_move` raises, before anything
+    has changed.
     """
     refuse_under_way(repo)
-    sweep_copies(repo)
     with held_index(repo) as index:
         if not _is_there(repo, index, old, new):
             _clear(repo, index, old, new, partly=partly, act=True, fix=fix)
@@ -63,7 +53,7 @@ def move_tree(repo: Repo, old: str, new: str, *, to: str, message: str, partly: 
         back = _move_head(repo, old, new, to, message)
         if _is_there(repo, index, old, new):
             return
-        done = _beside(repo, index, "read-tree", "-m", "-u", old, new)
+        done = beside(repo, index, "read-tree", "-m", "-u", old, new)
         if done.code:
             repo.run(*back, ok=range(256))
             _refuse(repo, index, old, new, fix)
@@ -72,7 +62,7 @@ def move_tree(repo: Repo, old: str, new: str, *, to: str, message: str, partly: 
 
 def _is_there(repo: Repo, index: str, old: str, new: str) -> bool:
     """Tell whether the index has arrived; then a killed run had brought all files."""
-    staged = _entries(_beside(repo, index, "ls-files", "-s", "-z").stdout)
+    staged = _entries(beside(repo, index, "ls-files", "-s", "-z").stdout)
     return all(staged.get(path, _NONE) == change.after for path, change in _between(repo, old, new).items())
 
 
@@ -81,7 +71,7 @@ def _clear(repo: Repo, index: str, old: str, new: str, *, partly: bool, act: boo
 
     Files that hold content of `new` are no obstacle; with `act` they are removed, since git would not go over them.
     """
-    _beside(repo, index, "update-index", "-q", "--refresh")
+    beside(repo, index, "update-index", "-q", "--refresh")
     try:
         _refuse(repo, index, old, new, fix)
     except Refusal as refusal:
@@ -123,98 +113,17 @@ def _move_head(repo: Repo, old: str, new: str, to: str, message: str) -> tuple[s
         raise Refusal("reference-refused", f"git did not move {to}: {said}", fix=fix) from error
 
 
-@contextmanager
-def held_index(repo: Repo) -> Iterator[str]:
-    """Hold the index as git does and yield the path of a copy to work on, for `GIT_INDEX_FILE`.
-
-    The copy takes the index's place when the block ends well. The caller holds the fleet's lock, so that a lock which
-    a killed run left can be told and taken over. Raises Refusal `index-locked` (exit 3), `write-failed`.
-    """
-    lock = repo.git_dir / "index.lock"
-    _take(repo, lock)
-    copy = ""
-    try:
-        copy = _copy_of_index(repo)
-        yield copy
-        if os.path.exists(copy):
-            os.replace(copy, repo.git_dir / "index")
-    finally:
-        _remove(copy)
-        lock.unlink(missing_ok=True)
-
-
-def sweep_copies(repo: Repo) -> None:
-    """Remove what killed runs left beside the index; the caller holds the fleet's lock."""
-    for prefix in (_LOCK, _COPY):
-        for left in repo.git_dir.glob(f"{prefix}*"):
-            left.unlink(missing_ok=True)
-
-
-def _take(repo: Repo, lock: Path) -> None:
-    try:
-        handle, name = tempfile.mkstemp(prefix=_LOCK, dir=repo.git_dir)
-        with os.fdopen(handle, "wb") as file:
-            file.write(_OURS)
-        try:
-            if os.path.lexists(lock) and _is_ours(lock):
-                lock.unlink()
-            # By a link, so that the lock never is there without the words that tell whose it is.
-            os.link(name, lock)
-        finally:
-            os.unlink(name)
-    except FileExistsError:
-        raise _locked(lock) from None
-    except OSError as error:
-        raise Refusal("write-failed", f"{lock} could not be written: {error.strerror or error}") from error
-
-
-def _is_ours(lock: Path) -> bool:
-    with suppress(OSError):
-        return lock.read_bytes() == _OURS
-    return False
-
-
-def _locked(lock: Path) -> Refusal:
-    what = f"another git command works on the tree of {lock}"
-    return Refusal("index-locked", what, fix=f"let it end; if none runs, rm {lock}", exit_code=3)
-
-
-def _copy_of_index(repo: Repo) -> str:
-    """Return a copy with the time of the original, by which git knows files that changed right after it was written."""
-    handle, copy = tempfile.mkstemp(prefix=_COPY, dir=repo.git_dir)
-    os.close(handle)
-    index = repo.git_dir / "index"
-    if index.exists():
-        shutil.copy2(index, copy)
-    else:
-        os.unlink(copy)  # git makes its own; an empty file is no index
-    return copy
-
-
-def _remove(copy: str) -> None:
-    for left in (copy, f"{copy}.lock") if copy else ():
-        Path(left).unlink(missing_ok=True)
-
-
-def _beside(repo: Repo, index: str, *args: str, stdin: bytes = b"") -> Completed:
-    return repo.run(*args, ok=range(256), stdin=stdin, env={"GIT_INDEX_FILE": index})
-
-
 def _ready(repo: Repo, index: str, old: str, new: str, *, partly: bool) -> list[bytes]:
     """Return the paths that the index has as `old` and the disk as `new`, cut off files included where `partly`."""
     changes = _between(repo, old, new)
-    staged = _entries(_beside(repo, index, "ls-files", "-s", "-z").stdout)
+    staged = _entries(beside(repo, index, "ls-files", "-s", "-z").stdout)
     changes = {path: change for path, change in changes.items() if staged.get(path, _NONE) == change.before}
-    handle, scratch = tempfile.mkstemp(prefix=_COPY, dir=repo.git_dir)
-    os.close(handle)
-    os.unlink(scratch)
     lines = [b"%s %s\t%s\0" % (*change.after, path) for path, change in changes.items() if change.after != _NONE]
-    try:
-        _beside(repo, scratch, "update-index", "-z", "--index-info", stdin=b"".join(lines))
-        _beside(repo, scratch, "update-index", "-q", "--refresh")
-        differing = set(_beside(repo, scratch, "diff-files", "-z", "--name-only").stdout.split(b"\0"))
-    finally:
-        _remove(scratch)
+    with tempfile.TemporaryDirectory(prefix="morph-index-") as folder:
+        scratch = os.path.join(folder, "index")
+        beside(repo, scratch, "update-index", "-z", "--index-info", stdin=b"".join(lines))
+        beside(repo, scratch, "update-index", "-q", "--refresh")
+        differing = set(beside(repo, scratch, "diff-files", "-z", "--name-only").stdout.split(b"\0"))
     return [
         path
         for path, change in changes.items()

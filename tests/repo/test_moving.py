@@ -10,7 +10,8 @@ import pytest
 
 from morph_tasks.errors import Refusal
 from morph_tasks.repo.git import Repo, open_repo
-from morph_tasks.repo.moving import held_index, move_tree, refuse_move
+from morph_tasks.repo.index_lock import held_index
+from morph_tasks.repo.moving import move_tree, refuse_move
 from tests.repo.conftest import Tree
 
 ODD = ("a b.txt", "quote\"d'.txt", "new\nline.txt", "höhe.txt", b"not-utf8-\xff.txt")

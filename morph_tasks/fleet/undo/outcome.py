@@ -7,11 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from morph_tasks.features.store import INDEX
+from morph_tasks.fleet.treeenv import FILE as WORKTREE_ENV
 from morph_tasks.fleet.undo.past import GONE, KEPT, MAIN
 from morph_tasks.fleet.undo.plan import some
 
 if TYPE_CHECKING:
     from morph_tasks.fleet.undo.plan import Plan
+
+
+# What an undo writes itself.
+_MADE_AGAIN = (INDEX, WORKTREE_ENV)
 
 
 @dataclass(frozen=True)
@@ -98,7 +104,9 @@ class Outcome:
         stack = past.teardown.get("stack") or {}
         gone = past.kind == GONE
         return {
-            "caches": list(past.removal.get("discardedIgnored") or []) if gone else [],
+            "caches": [one for one in past.removal.get("discardedIgnored") or [] if one not in _MADE_AGAIN]
+            if gone
+            else [],
             "stack": list(stack.get("removed") or []),
             "claims": bool(past.teardown.get("claimsReleased")),
             "files": list(self.plan.left_out),
