@@ -10,6 +10,7 @@ from pathlib import Path
 
 # Each level costs an open file: what lies deeper is moved up first.
 _DEEPEST = 64
+MOUNTS = "/proc/self/mountinfo"
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -39,7 +40,7 @@ def mounts_below(folder: Path) -> list[Path]:
     """Return the places at and below a folder where something else is mounted; the kernel's list, where it has one."""
     top = os.path.realpath(folder)
     try:
-        with open("/proc/self/mountinfo", "rb") as file:
+        with open(MOUNTS, "rb") as file:
             places = [_unescaped(line.split(b" ")[4]) for line in file]
     except (OSError, IndexError):
         places = [top] if os.path.ismount(top) else []

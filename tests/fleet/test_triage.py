@@ -183,6 +183,7 @@ def test_what_is_no_file_holds_nothing(linked: Linked) -> None:
     assert paths(linked) == (set(), set(), set())
 
 
+@pytest.mark.usefixtures("too_deep")
 def test_a_folder_as_deep_as_paths_can_be(linked: Linked) -> None:
     deep = linked.tree / "local" / Path(*["d"] * 1500)
     make_private(deep)
