@@ -170,12 +170,14 @@ def _unproved(repo: Repo, place: Path, *, is_checked_out: bool) -> str | None:
     found = under_way(place) if is_checked_out else None
     if found:
         return f"has a {found[0]} in progress"
-    # Tags come along with a clone, also those that no branch of the remote holds.
-    heads = ["--branches", "--glob=refs/stash"]
     # The folder that its configuration names may be gone or somewhere else.
     asked = ("--git-dir", str(place), "--work-tree", str(place))
-    head = repo.run(*asked, "rev-parse", "--verify", "--quiet", "HEAD^{commit}", ok=range(256)).text.strip()
-    heads += [head] if head else []
+    own = [
+        repo.run(*asked, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", ok=range(256)).text.strip()
+        for name in ("HEAD", "refs/stash")
+    ]
+    # Not tags: they come along with a clone, also those that no branch of the remote holds.
+    heads = ["--branches", *(commit for commit in own if commit)]
     done = repo.run(*asked, "rev-list", "--count", *heads, "--not", "--remotes", ok=range(256))
     if done.code:
         return f"cannot be looked into ({done.stderr.decode('utf-8', 'replace').strip()[-200:]})"
