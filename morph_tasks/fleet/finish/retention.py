@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 def retention_step(repo: Repo, journal: Journal) -> None:
     """Prune the backups but those of this finish, and close the journal."""
     primary = open_repo(Path(journal.plan["primary"])).lightly()
-    journal.done("retention", backupRetention=_prune(primary, journal.stamp))
-    journal.close(DONE)
+    pruned = _prune(primary, journal.stamp)
+    # In one write: a kill between two would leave a journal that has every step done and is open for ever.
+    journal.data["state"] = DONE
+    journal.done("retention", backupRetention=pruned)
 
 
 def forecast(primary: Repo) -> dict[str, Any] | None:
