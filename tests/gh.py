@@ -69,8 +69,9 @@ if name == "pr-create":
     number = max([row["number"] for row in pulls], default=0) + 1
     row = dict({row!r}, number=number, url="https://github.com/acme/shop/pull/%d" % number, title=option("--title"),
                headRefName=head, baseRefName=base, headRefOid=said.split()[0])
-    with open(here + "/pulls.json", "w") as file:
+    with open(here + "/pulls.json.new", "w") as file:  # GitHub's own books survive a kill of gh
         json.dump([*pulls, row], file)
+    os.replace(here + "/pulls.json.new", here + "/pulls.json")
     end(0, row["url"] + "\n", "\nCreating pull request for %s into %s in acme/shop\n\n" % (head, base))
 end(1, "", "unknown command " + name + "\n")
 """
