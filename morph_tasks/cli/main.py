@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "undo": ("morph_tasks.cli.undo:undo", "Take the last finish of a feature back."),
     "archive": ("morph_tasks.cli.state:archive", "Move a feature to the archive and commit the move."),
     "delete": ("morph_tasks.cli.state:delete", "Remove a feature; commit the removal."),
+    "fleet": ("morph_tasks.cli.fleet:fleet", "Show all active features, wherever they are."),
     "claim": ("morph_tasks.cli.claim:claim", "Say who works on a feature."),
     "branch": ("morph_tasks.cli.branch:branch", "Delete branches whose work is in the default branch."),
     "handoff": ("morph_tasks.cli.state:handoff", "Write the page for the next session."),

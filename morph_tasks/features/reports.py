@@ -39,23 +39,35 @@ def slice_ids(folder: Path) -> list[str]:
         raise Refusal("checks-missing", "2-plan/checks.json is missing: no slices are known", fix=fix) from None
     except Refusal as error:
         raise Refusal("checks-unusable", error.what, fix=fix) from error
+    named = named_slices(checks)
+    if named is None:
+        raise Refusal("checks-unusable", "2-plan/checks.json does not hold a list of slices", fix=fix)
+    return named
+
+
+def named_slices(checks: Any) -> list[str] | None:
+    """Return the slices that a parsed `checks.json` names; None when it holds no list of them."""
     slices = checks.get("slices") if isinstance(checks, dict) else None
     ids = [one.get("id") if isinstance(one, dict) else None for one in slices] if isinstance(slices, list) else []
     named = [one for one in ids if isinstance(one, str) and _SLICE.fullmatch(one)]
     # No slices is no proof that all of them are done.
-    if not named or len(named) != len(ids):
-        raise Refusal("checks-unusable", "2-plan/checks.json does not hold a list of slices", fix=fix)
-    return named
+    return named if named and len(named) == len(ids) else None
 
 
 def _look(folder: Path, slice_id: str) -> SliceReport:
     path = f"{REPORTS}/{slice_id}.md"
     try:
-        text = (folder / path).read_bytes().decode("utf-8-sig", "replace").strip()
+        content = (folder / path).read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return SliceReport(slice_id, path, "missing")
     except OSError:
         return SliceReport(slice_id, path, "unreadable")
+    return SliceReport(slice_id, path, problem_in(content))
+
+
+def problem_in(report: bytes) -> str | None:
+    """Return what is wrong with a report: `empty`, `partial` or None."""
+    text = report.decode("utf-8-sig", "replace").strip()
     if not text:
-        return SliceReport(slice_id, path, "empty")
-    return SliceReport(slice_id, path, "partial" if _PARTIAL.search(text.partition("\n")[0]) else None)
+        return "empty"
+    return "partial" if _PARTIAL.search(text.partition("\n")[0]) else None
