@@ -169,6 +169,9 @@ def _told(made: Prepared) -> Iterator[str]:
         yield f"the pull request will conflict with {place.default} in {', '.join(made.conflicts[:5])}"
     from morph_tasks.fleet import claims
 
+    asked = place.primary.run("config", "--type=bool", "--get", "commit.gpgsign", ok=range(256))
+    if asked.text.strip() == "true":
+        yield "commit.gpgsign is set, and the commits of a finish are unsigned all the same"
     claimed = claims.warning(place.tree or place.primary, place.slug)
     if claimed:
         yield claimed
