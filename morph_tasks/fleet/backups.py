@@ -155,7 +155,7 @@ def sweep(top: Path) -> None:
     with suppress(OSError):
         for name in os.listdir(top):
             whole = top / name.removesuffix(MANIFEST)
-            if name.startswith((_PARTIAL, TRASH)):
+            if name.startswith((_PARTIAL, TRASH)) or (name.startswith(".") and name.endswith(".tmp")):
                 with suppress(OSError):
                     delete(top / name)
             elif name.endswith(MANIFEST) and _NAME.fullmatch(whole.name) and not os.path.lexists(whole):

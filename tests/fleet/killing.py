@@ -29,6 +29,7 @@ class Killing:
     argv: Sequence[str]
     cwd: str = "shop"
     again: Sequence[str] = ()
+    made: Sequence[str] = ()  # what an earlier command made and this one takes away
     settled: Sequence[str] = ("already-finished", "nothing-to-undo", "not-a-worktree")
     program: Any = "morph-spec"
 
@@ -75,7 +76,7 @@ def _worker(folder: Path, killing: Killing, moments: Callable[[int, int], list[M
     scene = killing.make(place)
     os.rename(place, master)
     scene = copy(master, place)
-    before = contents(scene)
+    before = {name: data for name, data in contents(scene).items() if not name.endswith(tuple(killing.made) or "\0")}
     whole = _run(scene, killing, None)
     if whole.code:
         return [f"the command fails by itself: {whole.code} {whole.out} {whole.err}"]
@@ -204,10 +205,8 @@ def shape(scene: Scene) -> dict[str, Any]:
         "for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes", "refs/morph-spec"
     ).splitlines()
     for ref in refs:
-        log = scene.git("log", "--first-parent", "--format=%p %s", ref)
-        found[f"log of {ref}"] = [
-            (len(line.split(b" ", 1)[0].split()), line.split(b" ", 1)[-1].decode()) for line in log.splitlines()
-        ]
+        log = scene.text("log", "--first-parent", "--format=%P|%s", ref).splitlines()
+        found[f"log of {ref}"] = [[len(parents.split()), said] for parents, said in (one.split("|", 1) for one in log)]
         found[f"tree of {ref}"] = _tree_of(scene, ref)
     for tree in trees(scene):
         head = scene.text("rev-parse", "--symbolic-full-name", "HEAD", cwd=tree)

@@ -47,7 +47,7 @@ class Scene:
             "HOME": str(home),
             "XDG_STATE_HOME": str(home / "state"),
             "XDG_CONFIG_HOME": str(home / "config"),
-            "PATH": f"{self.base / 'bin'}{os.pathsep}{BIN}{os.pathsep}{os.environ['PATH']}",
+            "PATH": f"{self.base / 'gh' / 'bin'}{os.pathsep}{BIN}{os.pathsep}{os.environ['PATH']}",
             "GIT_CONFIG_NOSYSTEM": "1",
         }
 
@@ -107,7 +107,7 @@ def empty_shop(base: Path, *, origin: bool = False) -> Scene:
     return scene
 
 
-def work(tree: Path, git: Any, *, feature: str = "cart") -> None:
+def work(tree: Path, git: Any, *, commit_plan: bool = True) -> None:
     """Leave in a tree what a person leaves: commits, an unfinished plan, ignored files of all kinds."""
     write(tree / "src/app.py", "def app():\n    return 2\n")
     write(tree / "src/new.sh", "#!/bin/sh\necho new\n", 0o755)
@@ -115,9 +115,10 @@ def work(tree: Path, git: Any, *, feature: str = "cart") -> None:
     (tree / "src/latest").symlink_to("app.py")
     for name in ODD:
         write(tree / "odd" / name, f"tracked {name!a}\n")
-    git("add", "-A", cwd=tree)
+    git("config", "branch.morph/cart.description", "what the cart is for", cwd=tree)
+    git("add", "-A", "--", *(["."] if commit_plan else ["src", "odd"]), cwd=tree)
     git("commit", "-qm", "cart work", cwd=tree)
-    folder = tree / ".morph/features" / feature
+    folder = tree / ".morph/features/cart"
     plan = folder / "2-plan/plan.md"
     plan.write_text(plan.read_text() + "\nchanged and not committed\n")
     write(folder / "2-plan/notes on it.md", "new and not committed\n")
@@ -139,12 +140,12 @@ def ignored(tree: Path) -> None:
     write(tree / "src/__pycache__/app.cpython-311.pyc", b"cache")
 
 
-def with_tree(base: Path, *, origin: bool = False) -> Scene:
-    """Make the shop with the feature `cart` in a work tree of its own, work in it, and a second feature beside it."""
+def with_tree(base: Path, *, origin: bool = False, commit_plan: bool = True) -> Scene:
+    """Make the shop with the feature `cart` in a work tree of its own, and work in it."""
     scene = empty_shop(base, origin=origin)
     scene.morph("create", "cart", "--type", "feature", "--description", "A cart", "--no-checkout")
     scene.morph("worktree", "setup", "cart")
-    work(scene.tree, scene.git)
+    work(scene.tree, scene.git, commit_plan=commit_plan)
     return scene
 
 
@@ -186,6 +187,7 @@ def snapshot(scene: Scene) -> dict[str, Any]:
     state: dict[str, Any] = {
         "refs": scene.text("for-each-ref", "--format=%(refname) %(objectname)").splitlines(),
         "worktrees": _worktrees(scene),
+        "settings": scene.text("config", "--local", "--list").splitlines(),
         "ports": _json(scene.store / "ports.json"),
     }
     for tree in trees:

@@ -11,6 +11,7 @@ from morph_tasks.features.store import FEATURES
 from morph_tasks.fleet import backups, claims
 from morph_tasks.fleet.branches import contained
 from morph_tasks.fleet.finish.wish import MERGE, PR
+from morph_tasks.repo.branch_settings import read_settings
 from morph_tasks.repo.git import open_repo
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def _delete_branch(primary: Repo, journal: Journal) -> tuple[str | None, list[st
         return journal.step("teardown").get("branchDeleted"), []
     if contained(primary, tip, f"refs/heads/{default}") is not True:
         return None, [f"{branch} stays: {default} is not known to hold all of it"]
-    journal.begin("teardown", branchDeleted=tip)
+    journal.begin("teardown", branchDeleted=tip, branchSettings=read_settings(primary, branch))
     problem = delete_branch(primary, branch, tip)
     return (None, [f"{branch} stays: {problem}"]) if problem else (tip, [])
 

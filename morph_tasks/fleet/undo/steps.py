@@ -16,6 +16,7 @@ from morph_tasks.fleet.undo.past import GONE, KEPT, MAIN
 from morph_tasks.fleet.undo.plan import tip_of
 from morph_tasks.fleet.undo.restore import put_files, put_folders, put_links
 from morph_tasks.proc import ProcError, tail
+from morph_tasks.repo.branch_settings import put_settings
 from morph_tasks.repo.git import open_repo
 from morph_tasks.repo.moving import move_tree
 from morph_tasks.repo.trees import live_owners
@@ -35,6 +36,7 @@ def branch(plan: Plan) -> Facts:
         move_tree(open_repo(past.tree), past.archived_tip, past.tip, to=past.branch, message=_said(plan), partly=True)
     else:
         _set(plan, past.branch, past.tip, tip_of(plan.home, past.branch))
+        put_settings(plan.home, past.branch, past.teardown.get("branchSettings") or [])
     return {"branch": past.branch, "commit": past.tip}
 
 
