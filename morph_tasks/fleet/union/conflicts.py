@@ -7,7 +7,7 @@ that merge; two that bring changes to paths that do not meet cannot conflict, an
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -153,6 +153,6 @@ def _plain(path: str, ours: str, theirs: str) -> str:
     return path
 
 
-def changed_attributes(brought: dict[str, Brought]) -> bool:
+def changed_attributes(brought: Mapping[str, Brought]) -> bool:
     """Tell whether any feature changes how git merges or converts files."""
     return any(os.path.basename(path) == b".gitattributes" for one in brought.values() for path in one.changes)

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from morph_tasks.fleet.union.conflicts import make_commit, merge
+from morph_tasks.fleet.union.conflicts import changed_attributes, make_commit, merge
 
 if TYPE_CHECKING:
     from morph_tasks.fleet.union.candidates import Candidate, Default
+    from morph_tasks.fleet.union.conflicts import Brought
     from morph_tasks.fleet.union.scratch import Scratch
 
 
@@ -26,12 +27,16 @@ class Joined:
 class Joiner:
     """Makes unions of some features; what was merged once is not merged again."""
 
-    def __init__(self, room: Scratch, default: Default, found: Iterable[Candidate], *, attributes: bool) -> None:
+    def __init__(
+        self, room: Scratch, default: Default, found: Iterable[Candidate], brought: Mapping[str, Brought]
+    ) -> None:
         self._room = room
         self._default = default
         self._found: Mapping[str, Candidate] = {one.feature: one for one in found}
-        self._attributes = attributes
-        self._known: dict[tuple[str, str], tuple[str, tuple[str, ...]]] = {}
+        self._attributes = changed_attributes(brought)
+        self._known: dict[tuple[str, str], tuple[str, tuple[str, ...]]] = {
+            (default.commit, str(one.tip)): (brought[name].commit, ()) for name, one in self._found.items()
+        }
 
     def join(self, features: Iterable[str]) -> Joined:
         """Merge features in this order; one that conflicts with those before it is left out."""

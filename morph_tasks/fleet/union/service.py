@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.fleet.union.candidates import Candidate, Default, candidates, default_branch
-from morph_tasks.fleet.union.conflicts import Brought, Conflict, against_default, between, changed_attributes
+from morph_tasks.fleet.union.conflicts import Brought, Conflict, against_default, between
 from morph_tasks.fleet.union.joining import Joined, Joiner
 from morph_tasks.fleet.union.order import Placed, branches_below, suggest
 from morph_tasks.fleet.union.scratch import Scratch, scratch
@@ -95,7 +95,7 @@ def union(repo: Repo, *, verify: bool, say: Say) -> Union:
         order = suggest(
             {name: len(one.changes) for name, one in brought.items()}, [c.features for c in conflicts], below
         )
-        joiner = Joiner(room, default, green, attributes=changed_attributes(brought))
+        joiner = Joiner(room, default, green, brought)
         joined = joiner.join([one.feature for one in order]) if order else None
         trees = [one.tree for one in green if one.tree]
         ready = joined if verify and joined and joined.merged else None

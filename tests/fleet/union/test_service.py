@@ -11,12 +11,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Project
-
-# `lib/total` is moved by one and newly needed by the other: both are green alone.
-MOVES: dict[str, str | bytes | None] = {
-    "lib/total": None, "lib/sum": "total\n", "checks/total.sh": "test -e lib/sum\n",
-}  # fmt: skip
-NEEDS: dict[str, str | bytes | None] = {"checks/report.sh": "test -e lib/total\n"}
+from tests.fleet.union.conftest import MOVES, NEEDS
 
 
 def _verified(shop: Any) -> Any:
