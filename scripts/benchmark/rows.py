@@ -123,7 +123,7 @@ def suite_read(bench: Bench) -> Measured:
     read = _read(shell, tests, str(log))
     pairs = compare(lambda: shell.cost(*read), lambda: shell.cost("cat", str(log)), bench.size.pairs)
     what = f"`morph-spec suite read`, a log of {bench.size.log_bytes / 1024 / 1024:.0f} MB"
-    return _within(what, "`cat`", pairs, 1.5, 0.5)
+    return within(what, "`cat`", pairs, 1.5, 0.5)
 
 
 def junit(bench: Bench) -> Measured:
@@ -233,7 +233,7 @@ def _stack(bench: Bench, verb: str, limit: float) -> Measured:
     if sorted(shell.output(*ids).split()) != before:
         raise NotAvailable(f"`e2e {verb}` replaced a container that was up")
     what = f"`morph-spec e2e {verb}`, a warm, current stack of three services"
-    return _ratio(what, "`docker compose ps --format json`", pairs, limit)
+    return ratio(what, "`docker compose ps --format json`", pairs, limit)
 
 
 def _picking(shell: Shell) -> float:
@@ -252,31 +252,31 @@ def _noop(bench: Bench, files: int, limit: float, *argv: str) -> Measured:
         bench.size.pairs,
     )
     what = f"`{' '.join(argv)}`, {NODES} green nodes, {files:,} files"
-    return _ratio(what, "`git status --porcelain` + `python -c pass`", pairs, limit)
+    return ratio(what, "`git status --porcelain` + `python -c pass`", pairs, limit)
 
 
 def _against_node(bench: Bench, shell: Shell, limit: float, what: str, *argv: str) -> Measured:
     pairs = compare(lambda: shell.cost(*argv), lambda: shell.cost("node", "-e", ""), bench.size.pairs)
-    return _ratio(what, "`node -e ''`", pairs, limit)
+    return ratio(what, "`node -e ''`", pairs, limit)
 
 
 def _overhead(bench: Bench, command: str, subject: Callable[[], Cost], floor: Callable[[], Cost]) -> Measured:
     pairs = compare(subject, floor, bench.size.pairs)
-    return _within(f"{command}, {NODES} commands, {bench.size.files:,} files", "the same by hand", pairs, 1.05, 0.4)
+    return within(f"{command}, {NODES} commands, {bench.size.files:,} files", "the same by hand", pairs, 1.05, 0.4)
 
 
-def _ratio(what: str, floor: str, pairs: Pairs, limit: float) -> Measured:
-    value = f"{pairs.ratio:.2f}× ({_ms(pairs.subject)} / {_ms(pairs.floor)})"
+def ratio(what: str, floor: str, pairs: Pairs, limit: float) -> Measured:
+    value = f"{pairs.ratio:.2f}× ({ms(pairs.subject)} / {ms(pairs.floor)})"
     return Measured(what, floor, value, f"≤ {limit:g}×", pairs.ratio <= limit)
 
 
-def _within(what: str, floor: str, pairs: Pairs, factor: float, seconds: float) -> Measured:
+def within(what: str, floor: str, pairs: Pairs, factor: float, seconds: float) -> Measured:
     above = pairs.subject.wall - factor * pairs.floor.wall
-    value = f"{factor:g}× {above:+.2f} s ({_ms(pairs.subject)} / {_ms(pairs.floor)})"
+    value = f"{factor:g}× {above:+.2f} s ({ms(pairs.subject)} / {ms(pairs.floor)})"
     return Measured(what, floor, value, f"≤ {factor:g}× + {seconds:g} s", above <= seconds)
 
 
-def _ms(cost: Cost) -> str:
+def ms(cost: Cost) -> str:
     return f"{cost.wall * 1000:.0f} ms"
 
 
