@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from morph_tasks.errors import Refusal
 from morph_tasks.fleet import aside, backups, obstacles, registration
 from morph_tasks.fleet.aside import Aside
-from morph_tasks.fleet.aside import recover as recover
 from morph_tasks.fleet.lock import fleet_lock
 from morph_tasks.fleet.look import Link, Look, git_dir_of, leads_out, look
 from morph_tasks.fleet.obstacles import anchored as anchored
@@ -104,6 +103,14 @@ class RemovedTree:
             "kept": self.kept.as_json() if self.kept else None,
             "left": self.left,
         }
+
+
+def recover(repo: Repo) -> list[str]:
+    """Put back or finish what killed runs left; return a line for each removal. Raises Refusal `busy` (3)."""
+    from morph_tasks.fleet.torn import sweep_torn
+
+    sweep_torn(repo)
+    return aside.recover(repo)
 
 
 def plan_removal(repo: Repo, tree: Path, *, discard_ignored: bool = False, even_anchored: bool = False) -> RemovalPlan:
