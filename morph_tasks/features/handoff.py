@@ -55,7 +55,7 @@ def handoff(repo: Repo, slug: str, *, here: bool = False) -> Handoff:
         raise Refusal(
             "feature-not-in-tree",
             f"feature {slug!r} is not in {root}: it exists only on branch {branch}",
-            fix=f"git worktree add <path> {branch}",
+            fix=f"morph-spec worktree setup {slug}",
             branch=branch,
         )
     return write_handoff(root, slug)

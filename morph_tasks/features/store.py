@@ -183,10 +183,33 @@ def _with_owners(found: list[FeatureView], repo: Repo, trees: Sequence[tuple[Pat
 
 
 def _not_found(root: Path, slug: str) -> Refusal:
+    plain = bool(slug) and not slug.startswith(".") and not set(slug) & set("/\\\0")
     known = [path.name for path in _folders(root / FEATURES)] if slug else []
-    if slug and (root / ARCHIVE / slug).is_dir() and not set(slug) & set("/\\\0"):
+    if plain and os.path.isdir(root / ARCHIVE / slug):
         what, fix = f"feature {slug!r} is archived", "morph-spec list --all"
+    elif plain and (told := _elsewhere(root, slug)):
+        what, fix = told
     else:
         what = f"there is no feature {slug!r} in this tree"
         fix = "morph-spec list" if known else "morph-spec create <feature> --description … --type …"
     return Refusal("feature-not-found", what, fix=fix, exit_code=2, feature=slug)
+
+
+def _elsewhere(root: Path, slug: str) -> tuple[str, str] | None:
+    """Return where a feature is that this tree does not have, and how to get there; None when it is nowhere."""
+    import shlex
+
+    from morph_tasks.repo.git import open_repo
+    from morph_tasks.repo.trees import feature_branch, owner_tree
+
+    try:
+        repo = open_repo(root).lightly()
+        owner = owner_tree(repo, slug)
+        if owner != repo.root and (owner / FEATURES / slug).is_dir():
+            return f"feature {slug!r} is in the work tree {owner}, not in this one", f"cd {shlex.quote(str(owner))}"
+        if repo.branch_exists(feature_branch(slug)):
+            what = f"feature {slug!r} is on branch {feature_branch(slug)} and in no work tree"
+            return what, f"morph-spec worktree setup {slug}"
+    except (Refusal, OSError):
+        return None
+    return None

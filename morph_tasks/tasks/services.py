@@ -86,7 +86,9 @@ def check_plan(root: str, feature: str) -> Any:
     """Check the plan of a feature and print what is wrong with it."""
     from morph_tasks.cli.plan import report_lines
     from morph_tasks.plan.service import plan_check
+    from morph_tasks.repo.trees import require_owner_tree
 
+    require_owner_tree(open_repo(Path(root)).lightly(), feature, command=f"plan-check {feature}")
     report = plan_check(Path(root), feature)
     print("\n".join(report_lines(report)))  # noqa: T201
     return True if not report.errors else failed(f"the plan of {feature} has {len(report.errors)} errors")

@@ -14,16 +14,22 @@ from morph_tasks.verify.run import Run
 
 
 def check_request(run: Run, asked: Request | None = None) -> None:
-    """Refuse what cannot lead to a baseline, before anything is measured (exit 2)."""
+    """Refuse what cannot lead to a baseline, before anything is measured (exit 2).
+
+    Raises Refusal `owner-tree-elsewhere`, `unregistered-worktree` (1) outside of the tree that owns the feature.
+    """
     request = asked or run.request
     if not request.record_baseline:
         return
+    from morph_tasks.repo.trees import require_owner_tree
+
     excluded = {"--filter": request.filter, "--skip-tests": request.skip_tests, "--skip-build": request.skip_build}
     excluded |= {"--no-persist": request.no_persist, "a slice": bool(request.slice)}
     for option, given in excluded.items():
         if given:
             what = f"--record-baseline needs a whole run: it excludes {option}"
             raise Refusal("options-exclude", what, fix=f"leave {option} out", exit_code=2)
+    require_owner_tree(run.repo, run.feature, command=f"verify {run.feature} --record-baseline")
     if not (run.repo.root / CONFIG_PATH).is_file():
         what = f"there is no {CONFIG_PATH} to write the baseline to"
         raise Refusal("no-config", what, fix="declare project.tests there first", exit_code=2)
