@@ -41,7 +41,7 @@ def remove(
 
     if (feature is None) == (target is None):
         raise click.UsageError("name either FEATURE or --target")
-    repo = open_repo()
+    repo = open_repo().lightly()
     with fleet_lock(repo):
         recovered = removal.recover(repo)
         finished = [one for one in ending.resume(repo) if ending.is_about(one, feature, target)]
@@ -79,7 +79,7 @@ def reap(dry_run: bool, grace: float | None, as_json: bool) -> int:
     from morph_tasks.fleet.reap import reap as collect
     from morph_tasks.repo.git import open_repo
 
-    repo = open_repo()
+    repo = open_repo().lightly()
     found = collect(repo, grace_minutes=grace_of(repo) if grace is None else grace, dry_run=dry_run)
     for line in found.recovered:
         warn(f"note: {line}")

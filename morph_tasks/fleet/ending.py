@@ -202,7 +202,7 @@ def _closed(repo: Repo, ended: Ended, note: _Note, *, prune: bool) -> Ended:
 def _shed(repo: Repo, slug: str, ended: Ended) -> None:
     """Clean up in the main tree; what cannot be done there stops nothing."""
     try:
-        main = open_repo(primary_root(repo))
+        main = open_repo(primary_root(repo)).lightly()
         if main.git_dir != main.common_dir:
             return
         ended.shed = shed_skeleton(main, slug, ended.stamp)

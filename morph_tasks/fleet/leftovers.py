@@ -46,9 +46,13 @@ def forget_record(main: Repo, slug: str) -> Forgotten:
             committed = _is_committed(main, name)
             why_not = _why_not(main) if committed else None
             write_json(main.root / name, {key: value for key, value in data.items() if key != RECORD})
-            if not committed or why_not:
-                return Forgotten(True, warning=f"{name} was changed and not committed: {why_not}" if why_not else None)
-            return Forgotten(True, commit_paths(main, f"Forget the work tree of {slug}", added=[name]))
+            if not committed:
+                return Forgotten(True)
+            try:
+                made = None if why_not else commit_paths(main, f"Forget the work tree of {slug}", added=[name])
+            except (Refusal, OSError) as error:
+                made, why_not = None, str(error)
+            return Forgotten(True, made, f"{name} was changed and not committed: {why_not}" if why_not else None)
     except FileNotFoundError:
         return Forgotten()
     except (Refusal, OSError) as error:

@@ -29,7 +29,7 @@ class Linked:
 
     @property
     def repo(self) -> Repo:
-        return open_repo(self.main)
+        return open_repo(self.main).lightly()
 
     @property
     def store(self) -> Path:

@@ -146,7 +146,7 @@ def test_odd_names_and_contents(linked: Linked) -> None:
 
 @pytest.mark.usefixtures("too_deep")
 def test_a_folder_that_is_deep(linked: Linked) -> None:
-    deep = "local/" + "d/" * 1200
+    deep = "local/" + "d/" * 1050
     backups.make_private(linked.tree / deep)
     linked.write(f"{deep}a")
     saved = back_up(linked, "local")

@@ -185,7 +185,7 @@ def test_what_is_no_file_holds_nothing(linked: Linked) -> None:
 
 @pytest.mark.usefixtures("too_deep")
 def test_a_folder_as_deep_as_paths_can_be(linked: Linked) -> None:
-    deep = linked.tree / "local" / Path(*["d"] * 1500)
+    deep = linked.tree / "local" / Path(*["d"] * 1100)
     make_private(deep)
     (deep / "a").write_text("x")
     assert len(paths(linked)[2]) == 1
