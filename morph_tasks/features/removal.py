@@ -60,11 +60,18 @@ class Along:
 
 
 def archive(
-    repo: Repo, slug: str, *, status: str = "archived", command: str = "", along: Along | None = None
+    repo: Repo,
+    slug: str,
+    *,
+    status: str = "archived",
+    command: str = "",
+    along: Along | None = None,
+    can_commit: bool = False,
 ) -> Removed:
     """Move a feature to the archive and commit the move; a move that was never committed is taken up.
 
-    Raises Refusal `owner-tree-elsewhere`, `archive-exists`, what a commit refuses, or what reading raises.
+    `can_commit`: the caller has made sure of that, as `refuse_commit` does. Raises Refusal `owner-tree-elsewhere`,
+    `archive-exists`, what a commit refuses, or what reading raises.
     """
     require_owner_tree(repo, slug, command=command)
     target = repo.root / ARCHIVE / slug
@@ -73,7 +80,8 @@ def archive(
         read_feature(repo.root, slug)
         if os.path.lexists(target):
             raise Refusal("archive-exists", f"{ARCHIVE}/{slug} exists already", fix="choose which one stays")
-    refuse_commit(repo)
+    if not can_commit:
+        refuse_commit(repo)
     source = feature_dir(repo.root, slug)
     old = b"" if resumed else (source / "feature.json").read_bytes()
     if not resumed:
@@ -95,7 +103,8 @@ def archive(
                 write_atomic(source / "feature.json", old)
             raise
         write_index(repo.root)
-    return Removed(slug, commit, f"{ARCHIVE}/{slug}", branch=_branch(repo, slug), resumed=resumed)
+    branch = feature_branch(slug) if can_commit else _branch(repo, slug)
+    return Removed(slug, commit, f"{ARCHIVE}/{slug}", branch=branch, resumed=resumed)
 
 
 def delete(repo: Repo, slug: str, *, keep: bool = False, force: bool = False, command: str = "") -> Removed:

@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
-from morph_tasks.plan.record import RECORD, AdrIndex, read_index
 
 if TYPE_CHECKING:
     from morph_tasks.plan.outline import Block
+    from morph_tasks.plan.record import AdrIndex
     from morph_tasks.plan.values import Adr, Conflict, Plan
+
+RECORD = ".morph/specs/adrs"  # as in `plan.record`, whose import waits until a plan speaks of decisions
 
 _COMMENT = re.compile(r"(?ms)^ {0,3}<!--.*?-->[^\r\n]*")
 _SCOPE = re.compile(r"(?im)^scope:[^\r\n]*")
@@ -67,10 +69,12 @@ def plan_changes(root: Path, slug: str, folder: Path) -> Changes:
         plan = parse(text)
     except Refusal as refusal:
         return Changes(warnings=(f"the record of decisions stays as it is: {refusal.what}",))
+    from morph_tasks.plan.record import read_index
+
     problem = _unusable(root)
     if problem and (plan.conflicts or any(one.scope == "project" for one in plan.adrs)):
         return Changes(warnings=(problem,))
-    return _decide(root, slug, plan)
+    return _decide(root, slug, plan, read_index(root))
 
 
 def _speaks_of_decisions(text: str) -> bool:
@@ -87,7 +91,7 @@ def _unusable(root: Path) -> str | None:
     return None if place == inside else f"{RECORD} is a link to {place}, so the record of decisions stays as it is"
 
 
-def _decide(root: Path, slug: str, plan: Plan) -> Changes:
+def _decide(root: Path, slug: str, plan: Plan, index: AdrIndex) -> Changes:
     write: dict[str, str] = {}
     added: list[str] = []
     for one in plan.adrs:
@@ -95,7 +99,6 @@ def _decide(root: Path, slug: str, plan: Plan) -> Changes:
         if one.scope == "project" and full not in added:
             added.append(full)
             write[f"{RECORD}/{full}.md"] = _page(full, one, plan)
-    index = read_index(root)
     remove, revoked, narrowed, problems = [], [], [], []
     seen: dict[str, int] = {}
     for row in plan.conflicts:

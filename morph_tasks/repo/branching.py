@@ -112,13 +112,16 @@ def under_way(git_dir: Path) -> tuple[str, str] | None:
     return next((said for mark, said in _UNDER_WAY.items() if (git_dir / mark).exists()), None)
 
 
-def refuse_under_way(repo: Repo) -> None:
-    """Raise Refusal `operation-in-progress` during a merge, a rebase and the like, or with unresolved conflicts."""
+def refuse_under_way(repo: Repo, *, unmerged: bool | None = None) -> None:
+    """Raise Refusal `operation-in-progress` during a merge, a rebase and the like, or with unresolved conflicts.
+
+    `unmerged`: whether there are such, where the caller knows.
+    """
     found = under_way(repo.git_dir)
     if found:
         what, abort = found
         raise Refusal("operation-in-progress", f"a {what} is in progress in this tree", fix=f"finish it, or {abort}")
-    if repo.git("ls-files", "-u", "-z"):
+    if repo.git("ls-files", "-u", "-z") if unmerged is None else unmerged:
         raise Refusal("operation-in-progress", "this tree has unresolved conflicts", fix="resolve them and git add")
 
 

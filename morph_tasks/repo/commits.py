@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from morph_tasks.errors import Refusal
 from morph_tasks.repo.branching import refuse_under_way
 from morph_tasks.repo.index_lock import beside, held_index, refuse_held
+from morph_tasks.repo.merging import no_identity
 
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
@@ -29,14 +30,15 @@ def refuse_commit(repo: Repo) -> None:
     refuse_under_way(repo)
     if repo.branch() is None:
         raise Refusal("detached-head", "HEAD is detached: a commit here could get lost", fix="git switch <branch>")
+    refuse_nobody(repo)
+    refuse_held(repo.git_dir, repo.root)
+
+
+def refuse_nobody(repo: Repo) -> None:
+    """Raise Refusal `no-identity` where git does not know who commits."""
     for who in ("GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"):
         if repo.run("var", who, ok=range(256)).code:
-            raise Refusal(
-                "no-identity",
-                "git does not know who commits",
-                fix='git config user.name "…" && git config user.email "…"',
-            )
-    refuse_held(repo.git_dir, repo.root)
+            raise no_identity()
 
 
 def commit_paths(repo: Repo, message: str, *, gone: Sequence[str] = (), added: Sequence[str] = ()) -> str | None:
@@ -49,9 +51,10 @@ def commit_paths(repo: Repo, message: str, *, gone: Sequence[str] = (), added: S
     with tempfile.TemporaryDirectory(prefix="morph-index-") as folder:
         index = os.path.join(folder, "index")
         _beside(repo, index, "read-tree", head)
-        if gone:
-            _beside(repo, index, "rm", "-r", "-q", "--cached", "--ignore-unmatch", "--", *gone)
-        there = _addable(repo, added)
+        lying = [path for path in gone if os.path.lexists(repo.root / path)]
+        if lying:
+            _beside(repo, index, "rm", "-r", "-q", "--cached", "--ignore-unmatch", "--", *lying)
+        there = _addable(repo, index, [*(path for path in gone if path not in lying), *added])
         if there:
             _beside(repo, index, "add", "-A", "--", *there)
         tree = _beside(repo, index, "write-tree")
@@ -72,12 +75,12 @@ def _follow(repo: Repo, paths: Sequence[str]) -> None:
         beside(repo, index, "--literal-pathspecs", "reset", "-q", "--", *paths)
 
 
-def _addable(repo: Repo, paths: Sequence[str]) -> list[str]:
+def _addable(repo: Repo, index: str, paths: Sequence[str]) -> list[str]:
     """Return the paths at or below which git finds something that it does not ignore."""
     if not paths:
         return []
     asked = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *paths)
-    listed = repo.git("--literal-pathspecs", *asked).split(b"\0")
+    listed = beside(repo, index, "--literal-pathspecs", *asked).stdout.split(b"\0")
     return [
         path
         for path in paths

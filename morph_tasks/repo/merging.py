@@ -13,6 +13,7 @@ from morph_tasks.proc import ProcError, tail
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
 
+_NOBODY = ("tell me who you are", "identity unknown", "empty ident name", "unable to auto-detect email")
 # The move of a feature into the archive looks like a renamed folder: git would move other features along.
 _PLAIN = ("-c", "merge.directoryRenames=false")
 
@@ -47,13 +48,21 @@ def merge_trees(repo: Repo, ours: str, theirs: str, *, env: Mapping[str, str] | 
 
 
 def commit_tree(repo: Repo, tree: str, parents: Sequence[str], message: str) -> str:
-    """Make a commit of a tree, unsigned and without hooks; raises Refusal `commit-failed`."""
+    """Make a commit of a tree, unsigned and without hooks; raises Refusal `commit-failed`, `no-identity`."""
     options = [word for parent in parents for word in ("-p", parent)]
     try:
         return repo.text("commit-tree", "--no-gpg-sign", *options, "-m", message, tree)
     except ProcError as error:
         said = tail(error.done) if error.done else error.what
+        if any(words in said for words in _NOBODY):
+            raise no_identity() from error
         raise Refusal("commit-failed", f"git could not make a commit: {said}") from error
+
+
+def no_identity() -> Refusal:
+    """Return the refusal to commit as nobody."""
+    what, fix = "git does not know who commits", 'git config user.name "…" && git config user.email "…"'
+    return Refusal("no-identity", what, fix=fix)
 
 
 def _failed(repo: Repo, said: str) -> Refusal:

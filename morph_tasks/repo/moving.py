@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,7 +17,7 @@ from morph_tasks.errors import Refusal
 from morph_tasks.proc import ProcError, tail
 from morph_tasks.repo.branching import refuse_under_way
 from morph_tasks.repo.index_lock import beside, held_index, index_copy, refuse_held
-from morph_tasks.repo.overwrite import changed_here, in_the_way, refuse_overwrite
+from morph_tasks.repo.overwrite import Known, changed_here, in_the_way, refuse_overwrite
 
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
@@ -30,11 +31,11 @@ def refuse_move(repo: Repo, old: str, new: str, *, partly: bool = False, fix: st
 
     Changes nothing.
     """
-    refuse_under_way(repo)
     refuse_held(repo.git_dir, repo.root)
     with index_copy(repo) as copy:
-        if not _is_there(repo, copy, old, new):
-            _clear(repo, copy, old, new, partly=partly, act=False, fix=fix)
+        move = _looked_at(repo, copy, old, new)
+        if not move.arrived:
+            _clear(repo, copy, move, partly=partly, act=False, fix=fix)
 
 
 def move_tree(repo: Repo, old: str, new: str, *, to: str, message: str, partly: bool = False, fix: str = "") -> None:
@@ -45,35 +46,70 @@ def move_tree(repo: Repo, old: str, new: str, *, to: str, message: str, partly: 
     of a person. Raises Refusal `reference-refused`, `would-overwrite` and what `refuse_move` raises, before anything
     has changed.
     """
-    refuse_under_way(repo)
     with held_index(repo) as index:
-        if not _is_there(repo, index, old, new):
-            _clear(repo, index, old, new, partly=partly, act=True, fix=fix)
+        move = _looked_at(repo, index, old, new)
+        if not move.arrived:
+            _clear(repo, index, move, partly=partly, act=True, fix=fix)
         # The reference first: a hook that refuses it stops the move before any file changes.
         back = _move_head(repo, old, new, to, message)
-        if _is_there(repo, index, old, new):
+        if move.arrived:
             return
         done = beside(repo, index, "read-tree", "-m", "-u", old, new)
         if done.code:
             repo.run(*back, ok=range(256))
-            _refuse(repo, index, old, new, fix)
+            _refuse(repo, index, move, fix)
             raise Refusal("move-failed", f"{repo.root} could not be moved: {done.stderr.decode('utf-8', 'replace')}")
 
 
-def _is_there(repo: Repo, index: str, old: str, new: str) -> bool:
-    """Tell whether the index has arrived; then a killed run had brought all files."""
-    staged = _entries(beside(repo, index, "ls-files", "-s", "-z").stdout)
-    return all(staged.get(path, _NONE) == change.after for path, change in _between(repo, old, new).items())
+class _Change(NamedTuple):
+    """What two commits have at a path: mode and object id each."""
+
+    before: tuple[bytes, bytes]
+    after: tuple[bytes, bytes]
 
 
-def _clear(repo: Repo, index: str, old: str, new: str, *, partly: bool, act: bool, fix: str) -> None:
+@dataclass(frozen=True)
+class _Move:
+    """A move and what git says of it before it begins.
+
+    `arrived`: the index has; then a killed run had brought all files. `hides`: it keeps files from git's eyes.
+    """
+
+    old: str
+    new: str
+    changes: dict[bytes, _Change]
+    staged: dict[bytes, tuple[bytes, bytes]]
+    hides: bool
+
+    @property
+    def arrived(self) -> bool:
+        return all(self.staged.get(path, _NONE) == change.after for path, change in self.changes.items())
+
+    @property
+    def known(self) -> Known:
+        added = [os.fsdecode(path) for path, change in self.changes.items() if change.before == _NONE]
+        return Known(added, self.staged, self.hides)
+
+
+def _looked_at(repo: Repo, index: str, old: str, new: str) -> _Move:
+    """Return a move as it stands; raises Refusal `operation-in-progress`."""
+    listed = beside(repo, index, "ls-files", "-s", "-v", "-z").stdout.split(b"\0")[:-1]
+    refuse_under_way(repo, unmerged=any(line.partition(b"\t")[0][-1:] not in (b"0", b"") for line in listed))
+    # `H` is an ordinary entry; in lower case git takes it for unchanged, `S` it never looks at.
+    hides = any(line[:1] == b"S" or line[:1].islower() for line in listed)
+    staged = _entries(b"\0".join(line[2:] for line in listed))
+    return _Move(old, new, _between(repo, old, new), staged, hides)
+
+
+def _clear(repo: Repo, index: str, move: _Move, *, partly: bool, act: bool, fix: str) -> None:
     """Raise Refusal `would-overwrite` unless the tree can move.
 
     Files that hold content of `new` are no obstacle; with `act` they are removed, since git would not go over them.
     """
+    old, new = move.old, move.new
     beside(repo, index, "update-index", "-q", "--refresh")
     try:
-        _refuse(repo, index, old, new, fix)
+        _refuse(repo, index, move, fix)
     except Refusal as refusal:
         env = {"GIT_INDEX_FILE": index}
         ready = _ready(repo, index, old, new, partly=partly)
@@ -85,12 +121,13 @@ def _clear(repo: Repo, index: str, old: str, new: str, *, partly: bool, act: boo
         if act:
             for path in ready:
                 _unlink(repo, path)
-            _refuse(repo, index, old, new, fix)
+            _refuse(repo, index, move, fix)
 
 
-def _refuse(repo: Repo, index: str, old: str, new: str, fix: str) -> None:
-    fix = fix or f"commit them in {repo.root}, or move them out of the way"
-    refuse_overwrite(repo, old, new, what=f"moving {repo.root}", fix=fix, env={"GIT_INDEX_FILE": index})
+def _refuse(repo: Repo, index: str, move: _Move, fix: str) -> None:
+    fix, env = fix or f"commit them in {repo.root}, or move them out of the way", {"GIT_INDEX_FILE": index}
+    what = f"moving {repo.root}"
+    refuse_overwrite(repo, move.old, move.new, what=what, fix=fix, env=env, known=move.known)
 
 
 def _move_head(repo: Repo, old: str, new: str, to: str, message: str) -> tuple[str, ...]:
@@ -146,13 +183,6 @@ def _unlink(repo: Repo, path: bytes) -> None:
     with suppress(OSError):
         while (place := os.path.dirname(place)) != str(repo.root):
             os.rmdir(place)
-
-
-class _Change(NamedTuple):
-    """What two commits have at a path: mode and object id each."""
-
-    before: tuple[bytes, bytes]
-    after: tuple[bytes, bytes]
 
 
 def _between(repo: Repo, old: str, new: str) -> dict[bytes, _Change]:

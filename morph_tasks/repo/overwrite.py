@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from morph_tasks.errors import Refusal
@@ -14,14 +15,31 @@ if TYPE_CHECKING:
 _SHOWN = 5
 
 
+@dataclass(frozen=True)
+class Known:
+    """What is known of a move: the paths it adds, the paths of the index, whether the index hides any from git."""
+
+    added: list[str]
+    staged: Collection[bytes]
+    hides: bool
+
+
 def refuse_overwrite(
-    repo: Repo, old: str, new: str, *, what: str, fix: str, env: Mapping[str, str] | None = None
+    repo: Repo,
+    old: str,
+    new: str,
+    *,
+    what: str,
+    fix: str,
+    env: Mapping[str, str] | None = None,
+    known: Known | None = None,
 ) -> None:
     """Raise Refusal `would-overwrite`, naming the paths, where a move from `old` to `new` would lose something.
 
-    `what`: the move in words, such as `moving the checkout to main`. `env`: for git, such as another index.
+    `what`: the move in words, such as `moving the checkout to main`. `env`: for git, such as another index. `known`:
+    what the caller has asked git already.
     """
-    paths = in_the_way(repo, old, new, env=env)
+    paths = in_the_way(repo, old, new, env=env, known=known)
     said = repo.run("read-tree", "-n", "-m", "-u", old, new, ok=range(256), env=env)
     if not paths and said.code == 0:
         return
@@ -32,26 +50,25 @@ def refuse_overwrite(
 
 
 def in_the_way(
-    repo: Repo,
-    old: str,
-    new: str,
-    *,
-    known: Collection[bytes] | None = None,
-    env: Mapping[str, str] | None = None,
+    repo: Repo, old: str, new: str, *, env: Mapping[str, str] | None = None, known: Known | None = None
 ) -> list[str]:
-    """Return files that a move would overwrite without a word. `known`: what the index holds, when that is at hand.
+    """Return files that a move would overwrite without a word.
 
     Git takes ignored files for worthless, and files that it was told not to look at for unchanged.
     """
     from morph_tasks.repo.hidden import hidden_paths
 
-    added = _names(repo, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=A", old, new)
-    there = list(dict.fromkeys(found for name in added if (found := _lying_there(repo, name))))
     if known is None:
-        known = set(repo.run("ls-files", "-z", env=env).stdout.split(b"\0")) if there else set()
-    hidden = {os.fsdecode(name) for name in hidden_paths(repo)}
+        added = _names(repo, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=A", old, new)
+    else:
+        added = known.added
+    there = list(dict.fromkeys(found for name in added if (found := _lying_there(repo, name))))
+    staged: Collection[bytes] = known.staged if known else ()
+    if there and known is None:
+        staged = set(repo.run("ls-files", "-z", env=env).stdout.split(b"\0"))
+    hidden = {os.fsdecode(name) for name in hidden_paths(repo)} if known is None or known.hides else set()
     unseen = _edited(repo, hidden & set(_touched(repo, old, new))) if hidden else []
-    return [*(name for name in there if not _is_known(repo, name, known)), *unseen]
+    return [*(name for name in there if not _is_known(repo, name, staged)), *unseen]
 
 
 def _lying_there(repo: Repo, name: str) -> str:
@@ -64,17 +81,17 @@ def _lying_there(repo: Repo, name: str) -> str:
     return name if os.path.lexists(repo.root / name) else ""
 
 
-def _is_known(repo: Repo, name: str, known: Collection[bytes]) -> bool:
+def _is_known(repo: Repo, name: str, staged: Collection[bytes]) -> bool:
     """Tell whether git knows what lies there; of a folder in the place of a file, all that it holds."""
     top = repo.root / name
-    if os.fsencode(name) in known or os.path.islink(top) or not os.path.isdir(top):
-        return os.fsencode(name) in known
+    if os.fsencode(name) in staged or os.path.islink(top) or not os.path.isdir(top):
+        return os.fsencode(name) in staged
     inside = (
         os.path.relpath(os.path.join(parent, entry), repo.root)
         for parent, folders, files in os.walk(top)
         for entry in (*files, *(folder for folder in folders if os.path.islink(os.path.join(parent, folder))))
     )
-    return all(os.fsencode(path) in known for path in inside)
+    return all(os.fsencode(path) in staged for path in inside)
 
 
 def changed_here(repo: Repo, old: str, new: str, *, env: Mapping[str, str] | None = None) -> list[str]:

@@ -49,7 +49,7 @@ def archive_step(repo: Repo, journal: Journal) -> None:
     step = journal.step("archive")
     adrs = step.get("adrs") or {"write": {}, "remove": []}
     along = Along(adrs["write"], adrs["remove"], step.get("add") or [])
-    if _is_archived(tree, slug):
+    if not feature_dir(tree.root, slug).is_dir() and _is_archived(tree, slug):
         # Committed by a run that was killed then, or by `archive`: the index may not know it yet.
         gone, added = [f"{FEATURES}/{slug}", *along.remove], [where, *along.write, *along.add]
         commit_paths(tree, f"Archive {slug}", gone=gone, added=added)
@@ -67,7 +67,7 @@ def archive_step(repo: Repo, journal: Journal) -> None:
 
 def _move(tree: Repo, slug: str, along: Along) -> Removed:
     try:
-        return move(tree, slug, along=along)
+        return move(tree, slug, along=along, can_commit=True)
     except ProcError as error:
         said = tail(error.done) if error.done else error.what
         what = f"the archive commit of {slug!r} could not be made, and all is as it was: {said}"

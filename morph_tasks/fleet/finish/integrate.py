@@ -45,10 +45,13 @@ def _merge(repo: Repo, journal: Journal) -> None:
             what = f"{place.default if place.default_tip is None else place.branch} is gone"
             raise Refusal("branch-missing", what, fix=f"git reflog show {place.branch}", feature=journal.feature)
         tip = place.tip or str(step["branchTip"])
-        if contained(place.primary, tip, place.default_tip):
+        # What was just committed is in no branch that has not moved since.
+        fresh = not journal.data.get("resumed") and place.default_tip == journal.plan["defaultTip"]
+        if not fresh and contained(place.primary, tip, place.default_tip):
             _catch_up(place, journal, tip)
             return
-        _refuse_no_longer(place, journal)
+        if not fresh:
+            _refuse_no_longer(place, journal)
         if _advance(place, journal, tip):
             return
     what = f"{place.default} keeps moving: it was another commit at each of {_ATTEMPTS} attempts"
@@ -170,10 +173,21 @@ def _push(repo: Repo, journal: Journal) -> dict[str, Any]:
 
 
 def _message(repo: Repo, journal: Journal, tip: str) -> str:
-    data = _archived_record(repo, journal.feature, tip)
+    data = _record_on_disk(journal) or _archived_record(repo, journal.feature, tip)
     name = " ".join(str(data.get("name") or "").split())
     told = f"\n\n{name}" if name and name != journal.feature else ""
     return f"Merge branch '{journal.plan['branch']}'{told}"
+
+
+def _record_on_disk(journal: Journal) -> dict[str, Any]:
+    from morph_tasks.repo.files import read_json
+
+    tree = journal.plan["ownerTree"]
+    try:
+        found = read_json(Path(tree, ARCHIVE, journal.feature, "feature.json")) if tree else {}
+    except (OSError, Refusal):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _record(repo: Repo, journal: Journal) -> dict[str, Any]:

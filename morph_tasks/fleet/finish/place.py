@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import shlex
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from morph_tasks.errors import Refusal
 from morph_tasks.features.store import ARCHIVE, FEATURES
 from morph_tasks.repo.git import open_repo
-from morph_tasks.repo.trees import checked_out, feature_branch, primary_root
+from morph_tasks.repo.trees import BRANCH_PREFIX, checked_out, feature_branch, primary_root
 
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
 
+_ORIGIN_HEAD = "refs/remotes/origin/HEAD"
 _SESSION = ("MORPH_SESSION_PROJECT_DIR", "CLAUDE_PROJECT_DIR")
 
 
@@ -24,7 +26,7 @@ class Place:
     """What git says before a finish. Tips are None where a reference does not exist.
 
     `tree`: the tree that has the branch checked out; `linked`: it is not the main one; `home`: the tree that has
-    the default branch checked out; `archived`: the branch holds the feature in its archive and not as a feature.
+    the default branch checked out.
     """
 
     slug: str
@@ -35,11 +37,15 @@ class Place:
     tip: str | None
     default_tip: str | None
     origin_tip: str | None
-    archived: bool
 
     @property
     def branch(self) -> str:
         return feature_branch(self.slug)
+
+    @cached_property
+    def archived(self) -> bool:
+        """Tell whether the branch holds the feature in its archive and not as a feature."""
+        return self.tip is not None and _is_archived(self.primary, self.slug, self.tip)
 
     @property
     def linked(self) -> bool:
@@ -68,20 +74,18 @@ class Place:
 
 def find_place(repo: Repo, slug: str) -> Place:
     """Look where a feature stands; raises Refusal `branch-checked-out-twice`, and what opening a tree raises."""
-    branch, default = feature_branch(slug), repo.default_branch()
-    refs = _tips(repo, branch, default)
+    branch = feature_branch(slug)
+    default, refs = _default_and_tips(repo, branch)
     trees = checked_out(repo)
-    tip = refs.get(f"refs/heads/{branch}")
     return Place(
         slug,
         _opened(primary_root(repo), repo),
         _only(trees, branch, repo),
         _only(trees, default, repo) if default else None,
         default,
-        tip,
+        refs.get(f"refs/heads/{branch}"),
         refs.get(f"refs/heads/{default}"),
         refs.get(f"refs/remotes/origin/{default}"),
-        bool(tip) and _is_archived(repo, slug, str(tip)),
     )
 
 
@@ -90,13 +94,30 @@ def shown(path: Path | str) -> str:
     return shlex.quote(str(path))
 
 
-def _tips(repo: Repo, branch: str, default: str | None) -> dict[str, str]:
-    names = [f"refs/heads/{branch}"]
-    names += [f"refs/heads/{default}", f"refs/remotes/origin/{default}"] if default else []
-    listed = repo.text("for-each-ref", "--format=%(objectname) %(refname)", *names)
-    pairs = [line.partition(" ") for line in listed.splitlines()]
-    # A pattern also stands for all that lies below it.
-    return {name: commit for commit, _, name in pairs if name in names}
+def _default_and_tips(repo: Repo, branch: str) -> tuple[str | None, dict[str, str]]:
+    """Return the default branch and the commits of its references and of `branch`, in one question where that does."""
+    usual = ("main", "master")
+    refs, aliases = _tips(repo, branch, *usual)
+    default = aliases.get(_ORIGIN_HEAD, "").removeprefix("refs/remotes/origin/")
+    if not default or default.startswith(("refs/", BRANCH_PREFIX)):
+        default = next((name for name in usual if f"refs/heads/{name}" in refs), "") or repo.default_branch() or ""
+    if default and default not in usual:
+        refs, _ = _tips(repo, branch, default)
+    return default or None, refs
+
+
+def _tips(repo: Repo, branch: str, *defaults: str) -> tuple[dict[str, str], dict[str, str]]:
+    names = [_ORIGIN_HEAD, f"refs/heads/{branch}"]
+    names += [f"{top}/{name}" for name in defaults for top in ("refs/heads", "refs/remotes/origin")]
+    listed = repo.text("for-each-ref", "--format=%(objectname) %(refname) %(symref)", *names)
+    refs: dict[str, str] = {}
+    aliases: dict[str, str] = {}
+    for line in listed.splitlines():
+        commit, name, alias = [*line.split(" ", 2), ""][:3]
+        if name in names:  # a pattern also stands for all that lies below it
+            refs[name] = commit
+            aliases |= {name: alias} if alias else {}
+    return refs, aliases
 
 
 def _is_archived(repo: Repo, slug: str, tip: str) -> bool:

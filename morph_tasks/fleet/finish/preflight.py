@@ -16,6 +16,7 @@ from morph_tasks.fleet.finish.place import Place, find_place
 from morph_tasks.fleet.finish.rehearsal import rehearse
 from morph_tasks.fleet.finish.wish import MERGE, PR, Wish
 from morph_tasks.fleet.journal import OPEN
+from morph_tasks.repo.commits import refuse_nobody
 
 if TYPE_CHECKING:
     from morph_tasks.fleet.journal import Journal
@@ -148,6 +149,7 @@ def _refuse_integration(made: Prepared) -> None:
         what = f"there is no local branch {place.default} to merge into"
         raise Refusal("no-local-default", what, fix=f"git branch {place.default} origin/{place.default}")
     if place.default_tip is None or place.tip is None:
+        refuse_nobody(place.primary)
         return
     if place.archived and contained(place.primary, place.tip, place.default_tip):
         return  # an earlier run came as far as the merge
@@ -157,7 +159,7 @@ def _refuse_integration(made: Prepared) -> None:
             if wish.mode == MERGE:
                 refusals.refuse_merge(place, tried, stays=made.plan["keepTree"] is not None)
     except Refusal as refusal:
-        if wish.mode == MERGE:
+        if wish.mode == MERGE or refusal.code == "no-identity":
             raise
         made.warnings.append(f"whether the pull request can be merged is not known: {refusal.what}")
 

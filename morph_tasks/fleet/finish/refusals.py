@@ -29,9 +29,10 @@ _SPARE = 1 << 20  # bytes that journal and manifests may take
 def refuse_feature(place: Place, wish: Wish, tree: Repo) -> None:
     """Refuse where the feature cannot be archived.
 
-    Raises Refusal `review-not-approved`, `archive-exists`, what reading it and what a commit refuses.
+    Raises Refusal `review-not-approved`, `archive-exists`, `operation-in-progress`, `index-locked` (3), and what
+    reading it refuses.
     """
-    from morph_tasks.repo.commits import refuse_commit
+    from morph_tasks.fleet import obstacles
 
     source, target = (tree.root / top / place.slug for top in (FEATURES, ARCHIVE))
     half = not source.exists() and (target / "feature.json").exists()
@@ -44,7 +45,7 @@ def refuse_feature(place: Place, wish: Wish, tree: Repo) -> None:
             what = f"the review gate of {place.slug!r} is not approved"
             fix = f"cd {shown(tree.root)} && morph-spec approve {place.slug} review, or pass --force"
             raise Refusal("review-not-approved", what, fix=fix, feature=place.slug, gate="review")
-    refuse_commit(tree)
+    obstacles.refuse_under_way(tree.git_dir, tree.root)
 
 
 def refuse_tree(place: Place, wish: Wish, tree: Repo, *, goes: bool, own: Collection[str]) -> tuple[Look, bool]:
@@ -72,7 +73,8 @@ def refuse_tree(place: Place, wish: Wish, tree: Repo, *, goes: bool, own: Collec
     obstacles.refuse_dirty(replace(seen, dirty=tuple(left)), tree.root)
     if goes:
         obstacles.refuse_mounts(tree.root)
-        obstacles.refuse_trees_inside(place.primary, tree.root)
+        if _may_hold_trees(tree):
+            obstacles.refuse_trees_inside(place.primary, tree.root)
         obstacles.refuse_submodules(place.primary, tree.root, tree.git_dir, seen)
     return seen, derived
 
@@ -136,6 +138,17 @@ def _refuse_inside(place: Place, wish: Wish) -> None:
         fix=f"cd {shown(place.primary.root)} && morph-spec finish {place.slug} {mode}",
         worktree=str(tree),
     )
+
+
+def _may_hold_trees(tree: Repo) -> bool:
+    """Tell whether another work tree lies in this one, as far as git's own files show it: that spares asking git."""
+    admin = tree.common_dir / "worktrees"
+    try:
+        pointers = [(folder, (folder / "gitdir").read_bytes()) for folder in admin.iterdir() if folder != tree.git_dir]
+    except OSError:
+        return True
+    inside = os.fsencode(tree.root) + b"/"
+    return any(said.startswith(inside) or not said.startswith(b"/") for _, said in pointers)
 
 
 def _own(tree: Repo, own: Collection[str]) -> list[str]:

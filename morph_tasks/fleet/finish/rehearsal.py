@@ -57,10 +57,22 @@ def rehearse(place: Place, along: Along) -> Iterator[Rehearsal]:
     with scratch_objects(tree) as env:
         repo = _beside(tree, env)
         tip, default = str(place.tip), str(place.default_tip)
-        archive = tip if place.archived or place.tree is None else _archived(repo, place.slug, tip, along)
+        needless = place.archived or place.tree is None or _cannot_matter(place, along)
+        archive = tip if needless else _archived(repo, place.slug, tip, along)
         merged = merge_trees(repo, default, archive)
         merge = commit_tree(repo, merged.tree, [default, archive], "rehearsal") if merged.clean else None
         yield Rehearsal(archive, merge, merged.conflicts, env)
+
+
+def _cannot_matter(place: Place, along: Along) -> bool:
+    """Tell whether the archive commit is sure to meet nothing: all that it moves or makes is the branch's own."""
+    paths = [f"{FEATURES}/{place.slug}", f"{ARCHIVE}/{place.slug}", *along.write, *along.add]
+    trees = [tree for tree in (place.home, None if place.linked else place.tree) if tree]
+    own = paths[1:] if place.home is None else paths
+    lying = any(os.path.lexists(tree.root / path) for tree in trees for path in own)
+    if along.remove or lying:
+        return False
+    return not place.primary.git("ls-tree", "-z", "--name-only", "--full-tree", str(place.default_tip), *paths)
 
 
 def _beside(tree: Repo, env: Mapping[str, str]) -> Repo:
