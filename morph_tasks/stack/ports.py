@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -126,7 +127,10 @@ def _binds(family: int, host: str, port: int) -> bool:
         with socket.socket(family, socket.SOCK_STREAM) as probe:
             if family == socket.AF_INET6:
                 probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            # Not SO_REUSEADDR: with it a second listener could hide on one address.
+            if sys.platform == "linux":
+                # Else a port counts as taken for a minute after its last connection has ended. Elsewhere the option
+                # lets two programs listen, on one address and on all of them.
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((host, port))
     except OSError as error:
         # A machine without that address says nothing about the port.

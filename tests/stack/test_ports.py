@@ -46,6 +46,30 @@ def test_a_block_with_a_port_in_use_is_passed_over(repo: Repo) -> None:
     assert ports.block_of(repo, "cart") == wanted
 
 
+def test_a_port_is_free_as_soon_as_nobody_listens(repo: Repo) -> None:
+    """The last connections of a stack that was taken down stay in the system's table for a minute."""
+    with socket.socket() as server:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        server.bind(("127.0.0.1", 0))
+        server.listen(1)
+        port = server.getsockname()[1]
+        client = socket.create_connection(("127.0.0.1", port))
+        answer, _ = server.accept()
+        assert not ports.port_is_free(port)
+        answer.close()  # the side that ends it first is the one that has to wait
+        client.close()
+    assert ports.port_is_free(port)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "0.0.0.0"])
+def test_who_listens_with_a_shared_address_is_seen(address: str) -> None:
+    with socket.socket() as server:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        server.bind((address, 0))
+        server.listen(1)
+        assert not ports.port_is_free(server.getsockname()[1])
+
+
 def test_release_gives_the_block_back(repo: Repo) -> None:
     first = ports.block_of(repo, "cart")
     assert ports.release(repo, "cart") is True
