@@ -69,8 +69,12 @@ class Journal:
         """Write the journal, whole or not at all; raises Refusal `write-failed`."""
         write_json(self.path, self.data, mode=0o600)
 
+    def note(self, name: str, **facts: Any) -> None:
+        """Keep facts of a step until the next write: what they tell can be found out again."""
+        self.data["steps"][name] = {**self.step(name), **facts}
+
     def _put(self, name: str, state: dict[str, Any], facts: dict[str, Any]) -> None:
-        self.data["steps"][name] = {**self.step(name), **state, **facts}
+        self.note(name, **state, **facts)
         self.save()
 
 

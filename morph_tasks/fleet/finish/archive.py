@@ -26,8 +26,6 @@ SUFFIX = "feature"
 
 def begin_archive(journal: Journal, changes: Changes, along: Along) -> None:
     """Write down, once, what the commit will do beside the move."""
-    if journal.step("archive"):
-        return
     journal.begin(
         "archive",
         adrs={"write": dict(changes.write), "remove": list(changes.remove)},

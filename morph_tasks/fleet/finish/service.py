@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from morph_tasks.errors import Refusal
-from morph_tasks.features.store import feature_dir
+from morph_tasks.features.store import feature_dir, now
 from morph_tasks.fleet import journal as journals
 from morph_tasks.fleet.finish.archive import archive_step, begin_archive
 from morph_tasks.fleet.finish.integrate import integrate_step
@@ -90,8 +90,10 @@ def _begun(made: Prepared) -> Journal:
     else:
         journal.data["plan"] = made.plan
     journal.data["resumed"] = made.resumed
-    journal.done("preflight", warnings=made.warnings)
-    if not made.place.archived:
+    journal.note("preflight", state=DONE, doneAt=now(), warnings=made.warnings)
+    if made.place.archived or journal.step("archive"):
+        journal.save()
+    else:
         begin_archive(journal, made.changes, made.along)
     return journal
 

@@ -55,8 +55,9 @@ def _take_down(primary: Repo, journal: Journal, tree: Path | None) -> list[str]:
         return []
     # Killed in the middle of it, whatever is left is still known by its name.
     if known_block(primary, slug) is None and known_project(primary, slug) is None:
-        journal.begin("teardown", stack=None, portsReleased=False)
+        journal.note("teardown", stack=None, portsReleased=False)
         return []
+    journal.begin("teardown", stack=None, portsReleased=False)
     if known_project(primary, slug) is None:
         try:
             release(primary, slug)
@@ -84,7 +85,7 @@ def _remove(primary: Repo, journal: Journal, tree: Path | None) -> dict[str, Any
 
     plan, step = journal.plan, journal.step("teardown")
     if tree is None or not plan["linked"]:
-        journal.begin("teardown", removal=None)
+        journal.note("teardown", removal=None)
         return {"worktreeRemoved": None}
     if "removed" in step:
         return dict(step["removed"])
