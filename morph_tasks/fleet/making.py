@@ -232,7 +232,8 @@ def _add(primary: Repo, plan: TreePlan) -> list[str]:
     # A post-checkout hook that fails gives git its exit code although the tree is there.
     if is_whole(primary, plan.path):
         return [f"the work tree is there, but git ended with an error: {said}"]
-    raise Refusal("worktree-failed", f"git could not make the work tree {plan.path}: {said}")
+    what = f"git could not make the work tree {plan.path}: {said}"
+    raise Refusal("worktree-failed", what, fix="settle what git says, then run the same command again")
 
 
 def _forget(primary: Repo, stale: RemovalPlan) -> None:

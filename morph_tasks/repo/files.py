@@ -38,7 +38,8 @@ def write_atomic(path: Path, data: bytes, *, mode: int = 0o644) -> None:
             os.fsync(file.fileno())
         os.replace(temporary, target)
     except OSError as error:
-        raise Refusal("write-failed", f"{path} could not be written: {error.strerror or error}") from error
+        what = f"{path} could not be written: {error.strerror or error}"
+        raise Refusal("write-failed", what, fix=f"make room, and get the right to write, in {path.parent}") from error
     finally:
         if temporary:
             with suppress(OSError):  # gone already when the rename took place
