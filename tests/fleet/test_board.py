@@ -153,6 +153,8 @@ def test_a_feature_that_waits_for_its_merge(shop: Project, origin: Path, gh: Fak
     # A copy that was left here is not the feature.
     shop.write(".morph/features/done/feature.json", record())
     assert posts(shop)["done"].view.phase == "aguardando-merge"
+    gh.change(1, state="MERGED")
+    assert "done" not in posts(shop)
 
 
 def test_claims_ports_and_handoff(shop: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

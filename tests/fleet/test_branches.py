@@ -239,6 +239,8 @@ def test_a_merged_pull_request_proves_its_own_commit(feat: Project) -> None:
     # Commits after the merge.
     assert state(feat, pulls=pull("feat", "MERGED", head_oid=before)) == "unmerged"
     assert f"not with {tip[:10]}" in evidence(feat, pulls=pull("feat", "MERGED", head_oid=before))
+    # A branch of a fork only has the same name.
+    assert "#7" not in evidence(feat, pulls=pull("feat", "MERGED", head_oid=before, cross_repository=True))
     # An object that is not here.
     assert state(feat, pulls=pull("feat", "MERGED", head_oid="1" * 40)) == "unmerged"
     assert state(feat, pulls=pull("feat", "MERGED")) == "unmerged"
