@@ -152,21 +152,25 @@ def _copy(root: Path, tree: Path, path: str) -> str | None:
 
 def copy_file(source: Path, place: Path, about: os.stat_result, *, sync: bool = False) -> None:
     """Copy a file with its mode and times: whole or not at all, at one name beside it until then. Raises OSError."""
-    # The same name for every try: what a killed run left is written over.
-    beside = place.with_name(f".{digest(os.fsencode(place.name))[:12]}{TEMPORARY}")
+    part = beside(place)
     try:
-        with open(os.open(source, _READ), "rb") as old, open(os.open(beside, _BEGIN, 0o600), "wb") as new:
+        with open(os.open(source, _READ), "rb") as old, open(os.open(part, _BEGIN, 0o600), "wb") as new:
             shutil.copyfileobj(old, new, 1 << 20)
             new.flush()
             os.fchmod(new.fileno(), stat.S_IMODE(about.st_mode))
             if sync:
                 os.fsync(new.fileno())
-        os.utime(beside, ns=(about.st_atime_ns, about.st_mtime_ns))
-        os.rename(beside, place)
+        os.utime(part, ns=(about.st_atime_ns, about.st_mtime_ns))
+        os.rename(part, place)
     except BaseException:
-        if os.path.lexists(beside):
-            os.unlink(beside)
+        if os.path.lexists(part):
+            os.unlink(part)
         raise
+
+
+def beside(place: Path) -> Path:
+    """Return where a file lies until it is whole: the same for every try, so what a killed run left is written over."""
+    return place.with_name(f".{digest(os.fsencode(place.name))[:12]}{TEMPORARY}")
 
 
 def _stays(path: str, target: str) -> bool:

@@ -27,6 +27,7 @@ _BUILT = ("**/bin/**", "**/obj/**")
 _SECTIONS = ("files.watcherExclude", "search.exclude", "files.exclude")
 _BOM = b"\xef\xbb\xbf"
 _PROJECTS = (".sln", ".slnx", ".csproj")
+_TRAILING = re.compile(r",(\s*[}\]])")
 _IN_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
@@ -125,9 +126,10 @@ def _why_unreadable(text: str) -> str:
     plain = _IN_STRING.sub('""', text)
     if "//" in plain or "/*" in plain:
         return "comments"
+    repaired = _TRAILING.sub(r"\1", plain)
     with suppress(ValueError):
-        json.loads(re.sub(r",(\s*[}\]])", r"\1", plain))
-        return "trailing-comma"
+        json.loads(repaired)
+        return "trailing-comma" if repaired != plain else "unreadable"
     return "unreadable"
 
 

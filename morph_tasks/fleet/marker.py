@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -33,13 +34,24 @@ def put(repo: Repo, key: str, **facts: Any) -> None:
     file = _file(repo, key)
     for folder in (repo.store, file.parent):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    sweep(file)
     write_json(file, {"version": 1, "key": key, **facts}, mode=0o600)
 
 
 def drop(repo: Repo, key: str) -> None:
     """Forget the marker: the tree is whole, or gone."""
-    for file in (_file(repo, key), _lock(repo, key)):
+    for file in (_lock(repo, key), _file(repo, key)):
         file.unlink(missing_ok=True)
+
+
+def sweep(*files: Path) -> None:
+    """Remove what a kill left of files that were being written; the caller holds the lock under which they are."""
+    for file in files:
+        mine = re.compile(rf"\.{re.escape(file.name[:40])}\.\w+\.tmp")
+        with suppress(FileNotFoundError, NotADirectoryError):
+            for name in os.listdir(file.parent):
+                if mine.fullmatch(name):
+                    (file.parent / name).unlink(missing_ok=True)
 
 
 @contextmanager

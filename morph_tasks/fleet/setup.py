@@ -13,7 +13,7 @@ from morph_tasks.features.store import FEATURES, feature_dir, state_lock, write_
 from morph_tasks.fleet import marker, treeenv
 from morph_tasks.fleet.bases import check_task_name, start_of_default, task_base
 from morph_tasks.fleet.copies import Copied, copy_all
-from morph_tasks.fleet.editor import EditorSettings, settle_editor
+from morph_tasks.fleet.editor import SETTINGS, EditorSettings, settle_editor
 from morph_tasks.fleet.excludes import DERIVED, exclude
 from morph_tasks.fleet.handover import LEAVING, Handover, bring, let_go, plan_handover
 from morph_tasks.fleet.layout import Container, container, exclude_lines, primary_of
@@ -88,7 +88,7 @@ def setup(repo: Repo, slug: str) -> SetUp:
             start=lambda: start_of_default(primary),
         )
         moving = plan_handover(primary, slug)
-        plan = _refuse_absent(primary, slug, plan, moving)
+        _refuse_absent(primary, slug, plan, moving)
         with state_lock(primary.root) if moving else nullcontext():
             return _raise_tree(primary, config, place, plan, feature=slug, moving=moving, warnings=notes)
 
@@ -160,7 +160,7 @@ def link(repo: Repo, tree: Repo, key: str) -> tuple[Linked, StackEnv]:
     with fleet_lock(primary):
         config = load_config(primary)
         linked = link_all(primary, tree, config)
-        _exclude(primary, config, tree.root, linked.made)
+        _exclude(primary, config, tree.root, [*linked.made, *linked.kept])
         env = tree_env(tree, _config_of(tree, config), key, treeenv.works_on(tree, key))
         treeenv.write_env(tree, env)
     return linked, env
@@ -179,13 +179,14 @@ def begin(primary: Repo) -> tuple[Config, Container, list[str]]:
     return config, container(primary, config), notes
 
 
-def _refuse_absent(primary: Repo, slug: str, plan: TreePlan, moving: Handover | None) -> TreePlan:
-    """Refuse a feature that is neither in the main tree nor on its branch; return the plan that brings it along."""
-    here = moving is not None and any(
-        (folder / "feature.json").is_file() for folder in (moving.source, moving.source.with_name(LEAVING + slug))
-    )
+def _refuse_absent(primary: Repo, slug: str, plan: TreePlan, moving: Handover | None) -> None:
+    """Refuse a feature that is neither in the main tree nor on its branch."""
+    folders = [moving.source, moving.source.with_name(LEAVING + slug)] if moving else []
+    if plan.whole:  # the run that was killed may have moved it already
+        folders.append(plan.path / FEATURES / slug)
+    here = any((folder / "feature.json").is_file() for folder in folders)
     if here or _holds(primary, plan.commit, slug):
-        return plan
+        return
     if plan.half and plan.half.get("born"):
         what, fix = (
             f"feature {slug!r} was never born: its creation was killed",
@@ -195,7 +196,6 @@ def _refuse_absent(primary: Repo, slug: str, plan: TreePlan, moving: Handover | 
     from morph_tasks.features.store import read_feature
 
     read_feature(primary.root, slug)  # words the refusal: archived, or unknown
-    return plan
 
 
 def _holds(primary: Repo, commit: str, slug: str) -> bool:
@@ -247,6 +247,8 @@ def settled(
     linked, copied, env = furnished
     handoff, problems = _handoff(tree, plan.key)
     editor = settle_editor(primary, config)
+    if plan.half:
+        _sweep(primary, tree, plan.key)
     marker.drop(primary, plan.key)
     return SetUp(
         path=plan.path,
@@ -276,7 +278,7 @@ def furnish(
     from morph_tasks.stack.project import known_project, release_project
 
     linked = link_all(primary, tree, config)
-    _exclude(primary, config, tree.root, linked.made)
+    _exclude(primary, config, tree.root, [*linked.made, *linked.kept])
     copied = copy_all(primary, tree)
     if known_block(primary, key) is None:
         undo.callback(release, primary, key)
@@ -309,6 +311,13 @@ def _unsparse(tree: Repo, slug: str) -> list[str]:
 def _exclude(primary: Repo, config: Config, tree: Path, links: Sequence[str]) -> None:
     place = container(primary, config)
     exclude(primary, [*exclude_lines(primary, place, tree), *links, *DERIVED], globs=[HANDOFFS])
+
+
+def _sweep(primary: Repo, tree: Repo, key: str) -> None:
+    """Remove parts of files that the killed run left: they would make the trees dirty."""
+    own = [tree.root / name for name in (treeenv.FILE, ".morph/.gitignore", ".morph/state.json", ".gitignore")]
+    shared = [primary.common_dir / "info/exclude", primary.root / SETTINGS, primary.root / ".morph/state.json"]
+    marker.sweep(*own, *shared, tree.root / FEATURES / key / "handoff.md")
 
 
 def _handoff(tree: Repo, key: str) -> tuple[Path | None, list[str]]:
