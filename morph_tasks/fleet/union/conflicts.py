@@ -52,6 +52,11 @@ class Brought:
     tree: str
     changes: dict[bytes, Entry | None] = field(default_factory=dict, repr=False)
 
+    @property
+    def size(self) -> int:
+        """Return how many paths change; what a feature says of itself does not count."""
+        return sum(not path.startswith(b".morph/") for path in self.changes)
+
     def meets(self, other: Brought) -> bool:
         """Tell whether a merge with another one has anything to decide; False is a proof that it has not.
 

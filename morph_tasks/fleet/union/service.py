@@ -92,9 +92,8 @@ def union(repo: Repo, *, verify: bool, say: Say) -> Union:
         green = [one for one in found if one.feature in brought]
         conflicts += between(room, green, brought)
         below = branches_below(primary, [one for one in found if one.tip], default)
-        order = suggest(
-            {name: len(one.changes) for name, one in brought.items()}, [c.features for c in conflicts], below
-        )
+        sizes = {name: one.size for name, one in brought.items()}
+        order = suggest(sizes, [pair.features for pair in conflicts], below)
         joiner = Joiner(room, default, green, brought)
         joined = joiner.join([one.feature for one in order]) if order else None
         trees = [one.tree for one in green if one.tree]
