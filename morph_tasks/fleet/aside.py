@@ -15,6 +15,7 @@ from morph_tasks.fleet.deletion import delete
 from morph_tasks.fleet.lock import fleet_lock
 from morph_tasks.fleet.look import Link, git_dir_of
 from morph_tasks.fleet.registration import correct_place, place_of
+from morph_tasks.fleet.walking import sweep_unwritten
 from morph_tasks.repo.files import read_json, write_json
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ def recover(repo: Repo) -> list[str]:
     if not folder.is_dir():
         return []
     with fleet_lock(repo):
+        sweep_unwritten(folder)
         lines = []
         for record in sorted(folder.glob("*.json")):
             with suppress(FileNotFoundError):

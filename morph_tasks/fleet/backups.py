@@ -24,7 +24,7 @@ from morph_tasks.fleet.lock import fleet_lock
 from morph_tasks.fleet.look import Link
 from morph_tasks.fleet.stamps import moment
 from morph_tasks.fleet.triage import File, is_secret
-from morph_tasks.fleet.walking import make_private, walk
+from morph_tasks.fleet.walking import make_private, sweep_unwritten, walk
 from morph_tasks.repo.files import read_json, write_json
 
 if TYPE_CHECKING:
@@ -152,6 +152,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 def sweep(top: Path) -> None:
     """Remove what killed runs left in a folder of backups; the caller holds the lock of the fleet."""
+    sweep_unwritten(top)
     with suppress(OSError):
         for name in os.listdir(top):
             whole = top / name.removesuffix(MANIFEST)

@@ -18,6 +18,7 @@ from morph_tasks.fleet.leftovers import Forgotten, forget_record, shed_skeleton
 from morph_tasks.fleet.lock import fleet_lock
 from morph_tasks.fleet.registration import KEPT, admin_of
 from morph_tasks.fleet.stamps import new_stamp
+from morph_tasks.fleet.walking import sweep_unwritten
 from morph_tasks.repo.files import read_json, write_json
 from morph_tasks.repo.git import Repo, open_repo
 from morph_tasks.repo.trees import BRANCH_PREFIX, live_owners, primary_root
@@ -153,6 +154,7 @@ def resume(repo: Repo) -> list[Ended]:
     folder = repo.store / "endings"
     found = []
     with fleet_lock(repo):
+        sweep_unwritten(folder)
         for path in sorted(folder.glob("*.json")) if folder.is_dir() else []:
             note = _read(path)
             if note is None or _is_there(repo, note):

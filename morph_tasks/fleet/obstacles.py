@@ -84,10 +84,11 @@ def refuse_dirty(seen: Look, tree: Path) -> None:
         return
     named = ", ".join(seen.dirty[:_SHOWN])
     named += f" and {len(seen.dirty) - _SHOWN} more" if len(seen.dirty) > _SHOWN else ""
+    place = shlex.quote(str(tree))
     raise Refusal(
         "worktree-dirty",
         f"{tree} has changes that are not committed: {named}",
-        fix=f"commit them there (git -C {shlex.quote(str(tree))} add -A && git commit), or undo them",
+        fix=f"git -C {place} add -A && git -C {place} commit, or undo the changes there",
         worktree=str(tree),
         paths=list(seen.dirty),
     )

@@ -100,8 +100,7 @@ class _Sorter:
     def __init__(self, tree: Path, root: Path, home: Path) -> None:
         self.tree = tree
         self.home = home
-        # A repository without a main tree has nothing that could stand in for a file.
-        self.root = None if _same(root, tree) or _same(root, home) else Path(os.path.realpath(root))
+        self.root = Path(os.path.realpath(root))
         self.replicated: list[File] = []
         self.exclusive: list[File] = []
         self.regenerable: list[str] = []
@@ -178,11 +177,9 @@ class _Sorter:
 
     def _has_main(self, file: File) -> bool:
         """Tell whether the main tree holds the same bytes at the same path, in a file of its own."""
-        if self.root is None:
-            return False
         other = self.root / file.path
         real = os.path.realpath(other)
-        # Behind a link it could be this very tree.
+        # Behind a link, or in a repository without a main tree, it could be this very file.
         if real != str(other) or not leads_out(other, real, self.tree, self.home):
             return False
         try:
@@ -214,7 +211,3 @@ def _is_repository(folder: Path) -> bool:
     if os.path.lexists(folder / ".git"):
         return True
     return (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
-
-
-def _same(one: Path, other: Path) -> bool:
-    return os.path.realpath(one) == os.path.realpath(other)

@@ -1,9 +1,13 @@
-"""Walk a folder of any depth: `os.walk` calls itself for each level, and Python limits that."""
+"""Folders of any depth, private ones, and what killed writers leave in them.
+
+`os.walk` and `Path.mkdir` call themselves for each level, and Python limits that.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -25,3 +29,12 @@ def make_private(folder: Path) -> None:
         folder = folder.parent
     for one in reversed(missing):
         os.mkdir(one, 0o700)
+
+
+def sweep_unwritten(folder: Path) -> None:
+    """Remove files that a killed run was about to put in place; the caller holds the lock under which they are made."""
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            if name.startswith(".") and name.endswith(".tmp"):
+                with suppress(OSError):
+                    os.unlink(folder / name)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,8 +17,10 @@ def linked(tmp_path: Path) -> Linked:
 
 
 @pytest.fixture
-def too_deep(tmp_path: Path) -> Iterator[None]:
-    """Folders deeper than pytest itself could remove: all of the test's folder goes at its end."""
-    yield
-    for path in tmp_path.iterdir():
-        delete(path)
+def deep_place() -> Iterator[Path]:
+    """A folder for trees deeper than pytest itself could remove, which nothing but its end depends on."""
+    place = Path(tempfile.mkdtemp(prefix="deep-"))
+    try:
+        yield place
+    finally:
+        delete(place)

@@ -12,7 +12,7 @@ from morph_tasks.errors import Refusal
 from morph_tasks.fleet import backups
 from morph_tasks.fleet.backups import back_up_files, folder, manifests, sweep
 from morph_tasks.fleet.stamps import new_stamp
-from tests.fleet.linked import ODD, Linked, contents, manifest
+from tests.fleet.linked import ODD, Linked, contents, make_linked, manifest
 
 STAMP = "20261130T083013694123Z"
 
@@ -128,6 +128,7 @@ def test_what_a_killed_run_left_is_swept(linked: Linked) -> None:
     (top / f".trash-cart-{STAMP}").mkdir()
     orphan = backups.manifest_of(top / f"cart-{STAMP}")
     orphan.write_text("{}")
+    (top / f".{orphan.name}.x1y2.tmp").write_text("{")
     (top / "notes.txt").write_text("mine")
     (top / "README.manifest.json").write_text("mine")
     sweep(top)
@@ -144,8 +145,8 @@ def test_odd_names_and_contents(linked: Linked) -> None:
     assert {one["path"] for one in manifest(saved)["files"]} == {f"local/{name}" for name in ODD}
 
 
-@pytest.mark.usefixtures("too_deep")
-def test_a_folder_that_is_deep(linked: Linked) -> None:
+def test_a_folder_that_is_deep(deep_place: Path) -> None:
+    linked = make_linked(deep_place)
     deep = "local/" + "d/" * 1050
     backups.make_private(linked.tree / deep)
     linked.write(f"{deep}a")

@@ -53,17 +53,16 @@ def test_read_only_folders() -> None:
         assert not folder.exists()
 
 
-@pytest.mark.usefixtures("too_deep")
-def test_as_deep_as_paths_can_be_and_deeper(tmp_path: Path) -> None:
-    folder = tmp_path / "folder"
+def test_as_deep_as_paths_can_be_and_deeper(deep_place: Path) -> None:
+    folder = deep_place / "folder"
     make_private(folder / Path(*["d"] * 1100))
     (folder / Path(*["d"] * 1100) / "a").write_text("x")
     # Deeper than any path can say.
     for _ in range(2):
-        os.rename(folder, tmp_path / "aside")
+        os.rename(folder, deep_place / "aside")
         make_private(folder / Path(*["e"] * 1000))
         top = os.open(folder / Path(*["e"] * 1000), os.O_RDONLY)
-        os.rename(tmp_path / "aside", "f", dst_dir_fd=top)
+        os.rename(deep_place / "aside", "f", dst_dir_fd=top)
         os.close(top)
     delete(folder)
     assert not folder.exists()

@@ -13,7 +13,7 @@ from morph_tasks.fleet.look import look
 from morph_tasks.fleet.triage import Triage, triage
 from morph_tasks.fleet.walking import make_private
 from morph_tasks.repo.git import open_repo
-from tests.fleet.linked import ODD, Linked
+from tests.fleet.linked import ODD, Linked, make_linked
 
 
 def sorted_of(linked: Linked) -> Triage:
@@ -183,8 +183,8 @@ def test_what_is_no_file_holds_nothing(linked: Linked) -> None:
     assert paths(linked) == (set(), set(), set())
 
 
-@pytest.mark.usefixtures("too_deep")
-def test_a_folder_as_deep_as_paths_can_be(linked: Linked) -> None:
+def test_a_folder_as_deep_as_paths_can_be(deep_place: Path) -> None:
+    linked = make_linked(deep_place)
     deep = linked.tree / "local" / Path(*["d"] * 1100)
     make_private(deep)
     (deep / "a").write_text("x")
