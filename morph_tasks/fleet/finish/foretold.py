@@ -90,7 +90,8 @@ def _steps(made: Prepared, shield: list[str], links: list[Any], retention: dict[
 def _ends(made: Prepared, shield: list[str], links: list[Any]) -> Iterator[str]:
     place, plan = made.place, made.plan
     if place.linked and plan["keepTree"] is None:
-        yield f"take the application of {place.slug} down and give its ports back"
+        if plan["portsBase"] is not None:
+            yield f"take the application of {place.slug} down where it is up, and give its ports back"
         if links:
             yield f"unlink {len(links)} links"
         if shield:

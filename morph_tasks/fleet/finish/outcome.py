@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
 
 MEMORY = (
-    "The repository keeps the plan, its decisions, the proof and the commits. It does not keep what was only said: "
-    "a choice of the user, something to watch in production, a cost that was measured. Write that down where it lasts."
+    "the repository does not hold what was only said, such as a choice of the user, something to watch in production "
+    "or a cost that was measured: write it down where it lasts"
 )
 _TREE = ("unlinked", "replicatedInRoot", "discardedIgnored", "ignoredBackup", "backedUp", "alreadyDeregistered", "left")
 
@@ -174,7 +174,7 @@ def _tree_lines(document: dict[str, Any]) -> Iterator[str]:
         yield f"  branch {document['branch']} deleted"
     elif document["mode"] == PR:
         yield f"  branch {document['branch']} stays for the pull request"
-    if document["stack"]:
+    if document["stack"] and document["stack"]["removed"]:
         yield f"  application taken down: {len(document['stack']['removed'])} things removed"
     if document["portsReleased"]:
         yield "  its ports are free again"

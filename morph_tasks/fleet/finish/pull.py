@@ -56,7 +56,7 @@ def integrate_pull(repo: Repo, journal: Journal, data: dict[str, Any]) -> None:
     if problem and found is None:
         raise Refusal(
             "push-failed",
-            f"{branch} could not be pushed: {problem}",
+            f"{branch} could not be pushed: {' '.join(problem.split())[:400]}",
             fix=f"git push origin {branch}, then morph-spec finish {slug} --pr",
             feature=slug,
         )

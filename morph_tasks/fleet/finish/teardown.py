@@ -47,33 +47,62 @@ def teardown_step(repo: Repo, journal: Journal) -> None:
 
 def _take_down(primary: Repo, journal: Journal, tree: Path | None) -> list[str]:
     """Take the application down while its tree is there, give its ports back; return warnings."""
-    from morph_tasks.stack.ports import known_block, release
+    from morph_tasks.stack.ports import known_block
     from morph_tasks.stack.project import known_project
 
     slug = journal.feature
     if journal.step("teardown").get("portsReleased"):
         return []
+    name = known_project(primary, slug)
     # Killed in the middle of it, whatever is left is still known by its name.
-    if known_block(primary, slug) is None and known_project(primary, slug) is None:
+    if known_block(primary, slug) is None and name is None:
         journal.note("teardown", stack=None, portsReleased=False)
         return []
     journal.begin("teardown", stack=None, portsReleased=False)
-    if known_project(primary, slug) is None:
-        try:
-            release(primary, slug)
-        except Refusal as refusal:
-            return [refusal.what]
-        journal.begin("teardown", stack=None, portsReleased=True)
-        return []
+    try:
+        if name is None or _is_down(primary, name):
+            _give_back(primary, slug)
+            journal.note("teardown", stack=None, portsReleased=True)
+            return []
+        return _close(primary, journal, tree)
+    except Refusal as refusal:
+        return [refusal.what]
+
+
+def _is_down(primary: Repo, name: str) -> bool:
+    """Tell whether nothing was ever brought up under a name: no record of it, and the engine has nothing."""
+    from morph_tasks.stack import engine, stampfile
+
+    records = [*stampfile.folder(primary).glob("*"), *primary.store.glob("e2e-*")]
+    if any(name in path.name for path in records if path.suffix != ".lock"):
+        return False
+    if engine.socket_path() is None:
+        return False
+    try:
+        return not (engine.containers(name) or engine.networks(name) or engine.volumes(name))
+    except engine.EngineError:
+        return False
+    except Refusal:  # no engine, and no record that there ever was one
+        return True
+
+
+def _give_back(primary: Repo, slug: str) -> None:
+    from morph_tasks.stack.ports import release
+    from morph_tasks.stack.project import release_project
+
+    release(primary, slug)
+    release_project(primary, slug)
+
+
+def _close(primary: Repo, journal: Journal, tree: Path | None) -> list[str]:
     from morph_tasks.stack.down import close_stack
+    from morph_tasks.stack.ports import known_block
     from morph_tasks.stack.wiring import hooks_for
 
-    owner = open_repo(tree) if tree and os.path.lexists(tree / ".git") else primary
-    done = close_stack(
-        owner, slug, volumes=not journal.plan["options"]["keepVolumes"], hooks=hooks_for(owner, {}, slug)
-    )
-    told = {**done.as_json()}
-    told.pop("ok", None)
+    slug, volumes = journal.feature, not journal.plan["options"]["keepVolumes"]
+    owner = open_repo(tree).lightly() if tree and os.path.lexists(tree / ".git") else primary
+    done = close_stack(owner, slug, volumes=volumes, hooks=hooks_for(owner, {}, slug))
+    told = {key: value for key, value in done.as_json().items() if key != "ok"}
     warnings = [*done.warnings, *(f"still there: {left}" for left in done.left)]
     journal.begin("teardown", stack=told, portsReleased=known_block(primary, slug) is None, warnings=warnings)
     return warnings
