@@ -294,10 +294,11 @@ def _back_up(repo: Repo, plan: RemovalPlan, stamp: str, name: str, namespace: st
             raise
         exclusive = [file.path for file in found.exclusive]
         replicated = [file.path for file in found.replicated]
-        hint = f"only there: {_named(exclusive)}; in the main tree, too: {_named(replicated)}; the copies: {folder}"
+        hint = f"only there: {_named(exclusive)}; the main tree has the same: {_named(replicated)}"
         fix = f"{refusal.fix}, or pass --discard-ignored to go without copies"
-        told = {**refusal.payload, "exclusive": exclusive, "replicated": replicated, "hint": hint}
-        raise Refusal(refusal.code, refusal.what, fix=fix, **told) from refusal
+        told = {**refusal.payload, "exclusive": exclusive, "replicated": replicated}
+        told["hint"] = f"{hint}; the copies were to go to {folder}"
+        raise Refusal(refusal.code, f"{refusal.what} ({hint})", fix=fix, **told) from refusal
 
 
 def _prove_again(repo: Repo, plan: RemovalPlan, moved: Aside, saved: Path | None) -> RemovalPlan:
