@@ -69,6 +69,6 @@ def _details(post: Post) -> list[str]:
         f"slices {post.slices.done}/{post.slices.total}" if post.slices else "slices ?",
         f"claimed by {', '.join(claim.session for claim in post.claims)}" if post.claims else claimed,
         f"ports {post.ports.base}" if post.ports else "no ports",
-        f"handoff {post.handoff}" if post.handoff else "no handoff",
+        "handoff" if post.handoff else "no handoff",
         f"last activity {post.last_activity or '?'}",
     ]
