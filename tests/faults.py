@@ -84,10 +84,10 @@ def _run(
 class Moment:
     """When a command dies: before its change of a number, or before or after a JSON file of state is written.
 
-    `group`: the programs that it started die with it.
+    `time`: thousandths of its usual time, which the caller turns into seconds. `group`: its programs die with it.
     """
 
-    kind: Literal["change", "before-write", "after-write"]
+    kind: Literal["change", "before-write", "after-write", "time"]
     number: int
     group: bool = False
 

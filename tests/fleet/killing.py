@@ -8,6 +8,7 @@ import os
 import random
 import re
 import subprocess
+import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from tests.faults import Ended, Moment, in_child
 from tests.fleet.scene import DERIVED, Scene, copy
 
 WORKERS = 2
+ALIVE = "not killed"
 _TIME = re.compile(rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?Z?|\d{8}T\d{12}Z|\b[0-9a-f]{7,64}\b")
 
 
@@ -45,6 +47,15 @@ def some_changes(count: int, seed: int) -> Callable[[int, int], list[Moment]]:
     def moments(changes: int, writes: int) -> list[Moment]:
         chosen = random.Random(seed).sample(range(1, changes + 1), min(count, changes))
         return [Moment("change", number, group=bool(place % 2)) for place, number in enumerate(chosen)]
+
+    return moments
+
+
+def some_times(count: int, seed: int) -> Callable[[int, int], list[Moment]]:
+    """Return seeded points of time, in thousandths of how long the command takes; its programs die with it."""
+
+    def moments(changes: int, writes: int) -> list[Moment]:
+        return [Moment("time", random.Random(seed + place).randint(20, 980), True) for place in range(count)]
 
     return moments
 
@@ -77,29 +88,42 @@ def _worker(folder: Path, killing: Killing, moments: Callable[[int, int], list[M
     os.rename(place, master)
     scene = copy(master, place)
     before = {name: data for name, data in contents(scene).items() if not name.endswith(tuple(killing.made) or "\0")}
+    begun = time.monotonic()
     whole = _run(scene, killing, None)
+    lasts_s = time.monotonic() - begun
     if whole.code:
         return [f"the command fails by itself: {whole.code} {whole.out} {whole.err}"]
     expected = shape(scene)
     if not whole.changes or not whole.writes:
         return ["nothing was counted"]
-    wrong = []
-    for moment in moments(whole.changes, whole.writes)[worker::WORKERS]:
+    wrong, alive = [], 0
+    chosen = moments(whole.changes, whole.writes)[worker::WORKERS]
+    for moment in chosen:
         scene = copy(master, place)
         try:
-            problems = _one(scene, killing, moment, before, expected)
+            problems = _one(scene, killing, moment, before, expected, lasts_s)
         except Exception:
             problems = [traceback.format_exc()]
-        wrong += [f"{' '.join(killing.argv)}, killed at {moment}: {problem}" for problem in problems]
+        alive += problems.count(ALIVE)
+        found = [problem for problem in problems if problem != ALIVE]
+        wrong += [f"{' '.join(killing.argv)}, killed at {moment}: {problem}" for problem in found]
         if len(wrong) > 20:
             break
-    return wrong
+    return wrong if alive * 4 <= len(chosen) else [*wrong, f"{alive} of {len(chosen)} runs were never killed"]
 
 
 def _one(
-    scene: Scene, killing: Killing, moment: Moment, before: dict[str, bytes], expected: dict[str, Any]
+    scene: Scene,
+    killing: Killing,
+    moment: Moment,
+    before: dict[str, bytes],
+    expected: dict[str, Any],
+    lasts_s: float,
 ) -> list[str]:
-    ended = _run(scene, killing, moment)
+    after_s = lasts_s * moment.number / 1000 if moment.kind == "time" else None
+    ended = _run(scene, killing, moment, after_s=after_s)
+    if ended.code == 0:  # it was quicker this time
+        return [*unlike(expected, shape(scene)), ALIVE]
     if ended.code != -9:
         return [f"it was not killed: {ended.code} {ended.err[-300:]}"]
     problems = [f"lost after the kill: {name!a}" for name in lost(scene, before)] + broken(scene)
@@ -112,9 +136,14 @@ def _one(
     return problems + unlike(expected, shape(scene)) + rubbish(scene)
 
 
-def _run(scene: Scene, killing: Killing, moment: Moment | None, *, again: bool = False) -> Ended:
-    words = killing.again if again and killing.again else killing.argv
-    return in_child(words, scene.base / killing.cwd, moment=moment, env=scene.env, program=killing.program)
+def _run(
+    scene: Scene, killing: Killing, moment: Moment | None, *, again: bool = False, after_s: float | None = None
+) -> Ended:
+    words, program = killing.argv, killing.program
+    if again and killing.again:
+        words, program = killing.again, "morph-spec"
+    cwd = scene.base / killing.cwd
+    return in_child(words, cwd, moment=moment, after_s=after_s, env=scene.env, program=program)
 
 
 def _is_settled(ended: Ended, killing: Killing) -> bool:

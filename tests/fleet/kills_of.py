@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.fleet.killing import Killing
-from tests.fleet.scene import Scene, in_main_tree, with_tree
+from tests.fleet.scene import Scene, in_main_tree, with_tree, write
 from tests.gh import make_gh
 
 FINISH = ("finish", "cart", "--merge", "--force")
@@ -33,6 +33,15 @@ def clean(base: Path) -> Scene:
     return scene
 
 
+def with_dodo(base: Path) -> Scene:
+    """Make a repository whose tasks doit knows, with the feature in the main tree."""
+    scene = in_main_tree(base)
+    write(scene.shop / "dodo.py", "from morph_tasks.tasks import *\n")
+    scene.git("add", "dodo.py")
+    scene.git("commit", "-qm", "tasks")
+    return scene
+
+
 KILLINGS = {
     "finish --merge": Killing(with_tree, FINISH),
     "finish --merge in the main tree": Killing(in_main_tree, FINISH),
@@ -40,3 +49,4 @@ KILLINGS = {
     "worktree remove": Killing(clean, ("worktree", "remove", "cart")),
     "undo": Killing(finished, ("undo", "cart"), made=(".morph/archive/cart/feature.json",)),
 }
+BY_DOIT = Killing(with_dodo, ("finish:cart", "mode=merge", "force=1"), again=FINISH, program="doit")

@@ -90,13 +90,14 @@ def _refuse_pushed(home: Repo, past: Past) -> None:
     if past.merge is None or past.before is None:
         what = f"{past.default} held the work already when the finish ran, so nothing tells which commit brought it"
         raise Refusal("default-moved", what, fix=f"git log {past.default}", feature=past.feature)
-    where = home.text("for-each-ref", "--format=%(refname:short)", "--contains", past.merge, "refs/remotes")
-    pushed = (past.integrate.get("push") or {}).get("pushed")
-    if where or pushed:
-        named = where.splitlines()[0] if where else f"origin/{past.default}"
+    listed = home.text("for-each-ref", "--format=%(symref) %(refname:short)", "--contains", past.merge, "refs/remotes")
+    # `origin/HEAD` only points to another one.
+    where = [line.strip() for line in listed.splitlines() if line.startswith(" ") or " " not in line]
+    if where or (past.integrate.get("push") or {}).get("pushed"):
+        named = where[0] if where else f"origin/{past.default}"
         what = f"the merge of {past.feature!r} was published: {named} holds {past.merge[:10]}"
         fix = f"git -C {shlex.quote(str(past.primary))} revert -m 1 {past.merge[:10]}, on {past.default}"
-        raise Refusal("already-pushed", what, fix=fix, feature=past.feature, merge=past.merge, refs=where.splitlines())
+        raise Refusal("already-pushed", what, fix=fix, feature=past.feature, merge=past.merge, refs=where)
 
 
 def _refuse_default(home: Repo, past: Past, record: Record) -> Path | None:

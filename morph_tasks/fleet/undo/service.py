@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
+from morph_tasks.features.store import feature_dir
 from morph_tasks.fleet.lock import fleet_lock
 from morph_tasks.fleet.undo.outcome import Outcome
 from morph_tasks.fleet.undo.past import read_past
@@ -21,6 +22,7 @@ def undo(repo: Repo, feature: str, *, without_ignored: bool = False, dry_run: bo
 
     Raises Refusal before the first change: what `read_past` and `make_plan` raise, and `busy` (3).
     """
+    feature_dir(repo.root, feature)  # a name that is a path is no feature
     with nullcontext() if dry_run else fleet_lock(repo):
         recovered = [] if dry_run else _recover(repo)
         past = read_past(repo, feature)
