@@ -18,21 +18,24 @@ from morph_tasks.features.store import (
     ARCHIVE,
     DEAD,
     FEATURES,
+    checked,
     feature_dir,
     now,
     read_feature,
     state_lock,
     sweep_leftovers,
-    update_feature,
     write_index,
 )
 from morph_tasks.features.view import approved, by_policy
 from morph_tasks.repo.commits import commit_paths, refuse_commit
-from morph_tasks.repo.files import write_atomic
+from morph_tasks.repo.files import read_json, write_atomic, write_json
 from morph_tasks.repo.trees import feature_branch, live_owners, primary_root, require_owner_tree
 
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
+
+
+ENDED = ("archived", "abandoned")
 
 
 @dataclass(frozen=True)
@@ -83,47 +86,39 @@ def archive(
     if not can_commit:
         refuse_commit(repo)
     source = feature_dir(repo.root, slug)
-    old = b"" if resumed else (source / "feature.json").read_bytes()
-    if not resumed:
-        update_feature(repo.root, slug, lambda data: data.update(status=status, archivedAt=now()))
     beside = along or Along()
     gone = [f"{FEATURES}/{slug}", *beside.remove]
     added = [f"{ARCHIVE}/{slug}", *beside.write, *beside.add]
     with state_lock(repo.root):
         if not resumed:
-            _move(source, target, old)
+            _move(source, target)
         before: dict[Path, bytes | None] = {}
         try:
+            _mark(target, status, before)
             _apply(repo.root, beside, before)
             commit = commit_paths(repo, f"Archive {slug}", gone=gone, added=added)
         except BaseException:
             _put_back(before)
             if not resumed:
                 os.rename(target, source)
-                write_atomic(source / "feature.json", old)
             raise
         write_index(repo.root)
     branch = feature_branch(slug) if can_commit else _branch(repo, slug)
     return Removed(slug, commit, f"{ARCHIVE}/{slug}", branch=branch, resumed=resumed)
 
 
-def delete(repo: Repo, slug: str, *, keep: bool = False, force: bool = False, command: str = "") -> Removed:
-    """Remove a feature; `keep` archives it as abandoned instead.
+def delete(
+    repo: Repo, slug: str, *, keep: bool = False, force: bool = False, command: str = "", with_tree: bool = False
+) -> Removed:
+    """Remove a feature; `keep` archives it as abandoned instead. `with_tree`: the caller takes its work tree down next.
 
     Raises Refusal `feature-has-worktree` (never waived), `gate-approved` (waived by `force`; policies do
     not count), `owner-tree-elsewhere`, `backup-failed`, what a commit refuses, or what reading raises.
     """
-    _refuse_living_tree(repo, slug)
+    if not with_tree:
+        _refuse_living_tree(repo, slug)
     require_owner_tree(repo, slug, command=command)
-    data = _readable(repo, slug, force=force)
-    signed = [gate for gate in GATES if approved(data, gate) and not by_policy(data, gate)]
-    if signed and not force:
-        raise Refusal(
-            "gate-approved",
-            f"{slug!r} has approved gates ({', '.join(signed)}): this is work that somebody signed",
-            fix=f"morph-spec delete {slug} --archive --force, or --force to remove it for good",
-            gates=signed,
-        )
+    refuse_signed(repo, slug, force=force)
     if keep:
         return archive(repo, slug, status="abandoned", command=command)
     refuse_commit(repo)
@@ -138,6 +133,19 @@ def delete(repo: Repo, slug: str, *, keep: bool = False, force: bool = False, co
     return Removed(slug, commit, backup=saved, branch=_branch(repo, slug))
 
 
+def refuse_signed(repo: Repo, slug: str, *, force: bool) -> None:
+    """Raise Refusal `gate-approved` for work that people signed, unless forced; and what reading raises."""
+    data = _readable(repo, slug, force=force)
+    signed = [gate for gate in GATES if approved(data, gate) and not by_policy(data, gate)]
+    if signed and not force:
+        raise Refusal(
+            "gate-approved",
+            f"{slug!r} has approved gates ({', '.join(signed)}): this is work that somebody signed",
+            fix=f"morph-spec delete {slug} --archive --force, or --force to remove it for good",
+            gates=signed,
+        )
+
+
 def _refuse_living_tree(repo: Repo, slug: str) -> None:
     main = os.path.realpath(primary_root(repo))
     linked = [tree for tree in live_owners(repo, feature_branch(slug)) if os.path.realpath(tree) != main]
@@ -145,7 +153,7 @@ def _refuse_living_tree(repo: Repo, slug: str) -> None:
         raise Refusal(
             "feature-has-worktree",
             f"the work tree {linked[0]} works on {slug!r}: without its record it would be an orphan",
-            fix="finish or remove that work tree first",
+            fix=f"morph-spec delete {slug} --with-worktree; or finish it: morph-spec finish {slug} --merge",
             worktree=str(linked[0]),
         )
 
@@ -171,6 +179,16 @@ def _half_archived(repo: Repo, slug: str) -> bool:
         return True
     # Of a feature that was never committed, HEAD tells nothing.
     return bool(repo.git("--literal-pathspecs", "ls-files", "-z", "-o", "--exclude-standard", "--", record))
+
+
+def _mark(target: Path, status: str, before: dict[Path, bytes | None]) -> None:
+    """Write into a record that has moved what it is now; one that says so already keeps its time."""
+    path = target / "feature.json"
+    data = checked(read_json(path), f"{ARCHIVE}/{target.name}/feature.json")
+    if data.get("status") not in ENDED:
+        before[path] = path.read_bytes()
+        when = now()
+        write_json(path, {**data, "status": status, "archivedAt": when, "updatedAt": when})
 
 
 def _apply(root: Path, along: Along, before: dict[Path, bytes | None]) -> None:
@@ -201,12 +219,11 @@ def _content(path: Path) -> bytes | None:
         return None
 
 
-def _move(source: Path, target: Path, old: bytes) -> None:
+def _move(source: Path, target: Path) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         os.rename(source, target)
     except OSError as error:
-        write_atomic(source / "feature.json", old)
         raise Refusal("write-failed", f"{target} could not be written: {error.strerror or error}") from error
 
 

@@ -25,7 +25,7 @@ SUFFIX = "feature"
 
 
 def begin_archive(journal: Journal, changes: Changes, along: Along) -> None:
-    """Write down, once, what the commit will do beside the move."""
+    """Write down what the commit will do beside the move, before the folder moves."""
     journal.begin(
         "archive",
         adrs={"write": dict(changes.write), "remove": list(changes.remove)},

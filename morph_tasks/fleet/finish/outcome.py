@@ -67,13 +67,15 @@ def _integrated(primary: Repo, journal: Journal, step: dict[str, Any]) -> dict[s
     if plan["mode"] == PR:
         pull = step["pr"]
         number = pull["number"]
+        merged = pull.get("state") == "MERGED"
         waiting = f"pull request #{number} waits to be merged: gh pr merge {number}"
+        waiting += f"; until then {journal.feature} is not integrated"
         return {
-            "integrated": False,
-            "awaiting": "merge",
+            "integrated": merged,
+            "awaiting": None if merged else "merge",
             "pr": {"number": number, "url": pull["url"]},
             "prAdopted": bool(pull.get("adopted")),
-            "nextStep": f"{waiting}; until then {journal.feature} is not integrated",
+            "nextStep": f"git fetch origin: pull request #{number} is merged" if merged else waiting,
         }
     default = str(plan["default"])
     told = publish.published(primary, default)

@@ -45,6 +45,12 @@ class Prepared:
     conflicts: tuple[str, ...] = ()
     warnings: list[str] = field(default_factory=list)
 
+    @property
+    def half(self) -> bool:
+        """Tell whether the folder has moved to the archive, committed or not."""
+        tree = self.place.tree
+        return tree is not None and not (tree.root / FEATURES / self.place.slug).is_dir()
+
     def has_done(self, step: str) -> bool:
         """Tell whether an earlier run has ended a step."""
         return self.unfinished is not None and self.unfinished.is_done(step)
@@ -108,7 +114,7 @@ def _look(made: Prepared) -> None:
     if not place.archived:
         refusals.refuse_feature(place, made.wish, tree)
         made.changes = _changes(made, tree)
-        if made.resumed:
+        if made.half:
             own += [*made.changes.write, *made.changes.remove]
     goes = place.linked and made.plan["keepTree"] is None
     made.seen, derived = refusals.refuse_tree(place, made.wish, tree, goes=goes, own=own)
@@ -120,17 +126,17 @@ def _look(made: Prepared) -> None:
 def _changes(made: Prepared, tree: Repo) -> Changes:
     """Return what goes into the record of decisions.
 
-    Decided once: what a killed run has done to the record already would look like a mistake in the plan.
+    Once the folder has moved, what was decided stands: what was done to the record would look like a mistake.
     """
     step = made.unfinished.step("archive") if made.unfinished else {}
-    if "adrs" in step:
+    if made.half and "adrs" in step:
         index = step.get("adrIndex") or {}
         added, revoked, narrowed = (tuple(index.get(name, ())) for name in ("added", "revoked", "narrowed"))
         problems = tuple(step.get("revocationProblems") or ())
         write, remove = dict(step["adrs"]["write"]), tuple(step["adrs"]["remove"])
         return Changes(write, remove, added, revoked, narrowed, problems)
-    source = tree.root / FEATURES / made.place.slug
-    return plan_changes(tree.root, made.place.slug, source if source.is_dir() else tree.root / ARCHIVE / source.name)
+    top = ARCHIVE if made.half else FEATURES
+    return plan_changes(tree.root, made.place.slug, tree.root / top / made.place.slug)
 
 
 def _refuse_integration(made: Prepared) -> None:

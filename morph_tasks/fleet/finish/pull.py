@@ -51,8 +51,9 @@ def integrate_pull(repo: Repo, journal: Journal, data: dict[str, Any]) -> None:
     tip = repo.text("rev-parse", "--verify", f"refs/heads/{branch}^{{commit}}")
     begun = bool(journal.step("integrate"))
     journal.begin("integrate", pushedTip=tip)
-    found = _adopted(repo, branch, base) if begun else None
-    problem = publish.push(repo, branch)
+    found = _adopted(repo, branch, base, tip) if begun else None
+    # What is merged is not pushed again: its branch may be gone for good.
+    problem = None if found and found.state == "MERGED" else publish.push(repo, branch)
     if problem and found is None:
         raise Refusal(
             "push-failed",
@@ -62,19 +63,20 @@ def integrate_pull(repo: Repo, journal: Journal, data: dict[str, Any]) -> None:
         )
     title = " ".join(str(data.get("name") or slug).split())
     made = found or create_pull(repo, head=branch, base=base, title=title, body=_body(data, slug))
-    told = {"number": made.number, "url": made.url, "adopted": found is not None}
+    told = {"number": made.number, "url": made.url, "state": made.state, "adopted": found is not None}
     warnings = [f"pull request #{made.number} is open, but {branch} could not be pushed: {problem}"] if problem else []
     journal.done("integrate", pr=told, pushedTip=tip, warnings=warnings)
 
 
-def _adopted(repo: Repo, branch: str, base: str) -> Pull | None:
-    """Return the open pull request that a killed run made; raises Refusal `resume-undecidable`."""
+def _adopted(repo: Repo, branch: str, base: str, tip: str) -> Pull | None:
+    """Return the pull request that a killed run made, be it merged by now; raises Refusal `resume-undecidable`."""
     said = ask_pulls(repo, head=branch)
     if not said.verified:
         what = f"whether the pull request of {branch} was made already is not known: {said.reason}"
         raise Refusal("resume-undecidable", what, fix=f"gh pr list --head {branch}")
     pull = said.current(branch)
-    return pull if pull and pull.state == "OPEN" and pull.base == base else None
+    counts = pull and (pull.state == "OPEN" or (pull.state == "MERGED" and pull.head_oid == tip))
+    return pull if pull and counts and pull.base == base else None
 
 
 def _body(data: dict[str, Any], slug: str) -> str:

@@ -29,8 +29,8 @@ _SPARE = 1 << 20  # bytes that journal and manifests may take
 def refuse_feature(place: Place, wish: Wish, tree: Repo) -> None:
     """Refuse where the feature cannot be archived.
 
-    Raises Refusal `review-not-approved`, `archive-exists`, `operation-in-progress`, `index-locked` (3), and what
-    reading it refuses.
+    Raises Refusal `review-not-approved`, `archive-exists`, `archive-ignored`, `operation-in-progress`, `index-locked`
+    (3), and what reading it refuses.
     """
     from morph_tasks.fleet import obstacles
 
@@ -46,6 +46,10 @@ def refuse_feature(place: Place, wish: Wish, tree: Repo) -> None:
             fix = f"cd {shown(tree.root)} && morph-spec approve {place.slug} review, or pass --force"
             raise Refusal("review-not-approved", what, fix=fix, feature=place.slug, gate="review")
     obstacles.refuse_under_way(tree.git_dir, tree.root)
+    if tree.run("check-ignore", "-q", "--", f"{ARCHIVE}/{place.slug}/feature.json", ok=range(256)).code == 0:
+        what = f"git ignores {ARCHIVE}/{place.slug}, so the archive could not travel with {place.branch}"
+        fix = f"take the line out of the ignore file: git -C {shown(tree.root)} check-ignore -v {ARCHIVE}/{place.slug}"
+        raise Refusal("archive-ignored", what, fix=fix, feature=place.slug)
 
 
 def refuse_tree(place: Place, wish: Wish, tree: Repo, *, goes: bool, own: Collection[str]) -> tuple[Look, bool]:

@@ -91,7 +91,7 @@ def _begun(made: Prepared) -> Journal:
         journal.data["plan"] = made.plan
     journal.data["resumed"] = made.resumed
     journal.note("preflight", state=DONE, doneAt=now(), warnings=made.warnings)
-    if made.place.archived or journal.step("archive"):
+    if made.has_done("archive") or made.place.archived or made.half:
         journal.save()
     else:
         begin_archive(journal, made.changes, made.along)

@@ -112,6 +112,8 @@ def finished_by_merge(place: Place, number: int, url: str) -> Refusal:
 
 
 def _finished(place: Place, why: str, *, fix: str = "", **payload: Any) -> Refusal:
+    if place.tree is not None and place.linked:
+        fix = fix or f"morph-spec worktree remove {place.slug}"
     fix = fix or (f"git branch -d {place.branch}" if place.tip else "morph-spec list --all")
     return _refused(place, f"feature {place.slug!r} is finished already: {why}", fix=fix, **payload)
 

@@ -128,6 +128,11 @@ def test_a_taken_place_in_the_archive(cart: Cart) -> None:
     assert cart.refused_untouched().code == "archive-exists"
 
 
+def test_an_archive_that_git_ignores(cart: Cart) -> None:
+    cart.commit(".gitignore", ".morph/archive/\n")
+    assert cart.refused_untouched().code == "archive-ignored"
+
+
 def test_nobody_to_commit_as(cart: Cart, monkeypatch: pytest.MonkeyPatch) -> None:
     cart.git("config", "user.useConfigOnly", "true")
     home = Path(os.environ["HOME"]) / ".gitconfig"

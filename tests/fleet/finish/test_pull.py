@@ -144,6 +144,15 @@ def test_a_request_that_a_broken_run_opened_is_adopted(cart: Cart, gh: FakeGh) -
     assert len(gh.calls("pr", "create")) == 1
 
 
+def test_a_request_that_was_merged_before_the_run_was_taken_up(cart: Cart, gh: FakeGh) -> None:
+    gh.reply("pr", "create", code=1, stderr="the connection broke", once=True)
+    assert cart.refused("pr").code == "pr-failed"
+    gh.pull("morph/cart", state="MERGED", headRefOid=cart.tip("morph/cart"))
+    made = cart.finish("pr")
+    assert made["integrated"] is True and made["awaiting"] is None and "git fetch" in made["nextStep"]
+    assert made["worktreeRemoved"] and len(gh.calls("pr", "create")) == 1
+
+
 def test_a_broken_request_can_end_as_a_merge(cart: Cart, gh: FakeGh) -> None:
     gh.reply("pr", "create", code=1, stderr="no", once=True)
     assert cart.refused("pr").code == "pr-failed"

@@ -290,3 +290,60 @@ def test_a_second_one_does_not_wait_for_ever(cart: Cart) -> None:
     holder.communicate(b"")
     assert done.returncode == 3 and "error busy" in done.stderr
     assert cart.finish()["integrated"]
+
+
+def test_a_plan_that_changed_after_a_refusal_counts(cart: Cart) -> None:
+    cart.hook("reference-transaction", "grep -q refs/heads/morph/cart && test $1 = prepared && exit 1; exit 0")
+    assert cart.refused().code == "commit-failed"
+    plan = "# Cart\n\n## Decisions\n\n### ADR-001 — Cents\n**Scope:** project\n\nNo floats.\n"
+    cart.write(".morph/features/cart/2-plan/plan.md", plan)
+    cart.hook("reference-transaction", "exit 0")
+    made = cart.finish()
+    assert made["adrIndex"] == {"added": ["cart--ADR-001"]}
+    saved = Path(made["featureBackup"]) / ".morph/features/cart"
+    assert (saved / "2-plan/plan.md").read_text() == plan
+    assert '"in_progress"' in (saved / "feature.json").read_text()
+
+
+def test_killed_between_the_move_and_its_commit(cart: Cart, monkeypatch: pytest.MonkeyPatch) -> None:
+    from morph_tasks.features import removal
+
+    plan = "# Cart\n\n## Decisions\n\n### ADR-001 — Cents\n**Scope:** project\n\nNo floats.\n"
+    cart.write(".morph/features/cart/2-plan/plan.md", plan)
+
+    class Killed(BaseException):
+        pass
+
+    def killed(*_: Any, **__: Any) -> None:
+        raise Killed
+
+    monkeypatch.setattr(removal, "commit_paths", killed)
+    monkeypatch.setattr(removal, "_put_back", lambda before: (_ for _ in ()).throw(Killed()))
+    with pytest.raises(Killed):
+        cart.finish()
+    monkeypatch.undo()
+    monkeypatch.chdir(cart.main.parent)
+    assert not (cart.tree / ".morph/features/cart").exists()
+    assert (cart.tree / ".morph/specs/adrs/cart--ADR-001.md").exists()
+    made = cart.finish()
+    assert made["resumed"] and made["adrIndex"] == {"added": ["cart--ADR-001"]} and made["archiveCommit"]
+    assert (cart.main / ".morph/specs/adrs/cart--ADR-001.md").exists() and cart.git("status", "--porcelain") == ""
+    assert '"archived"' in (cart.main / ".morph/archive/cart/feature.json").read_text()
+
+
+def test_a_conflict_that_came_after_the_archive(cart: Cart, monkeypatch: pytest.MonkeyPatch) -> None:
+    cart.commit("README.md", "# cart\n")
+    monkeypatch.setitem(service.STEPS, "integrate", _interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        cart.finish()
+    monkeypatch.undo()
+    monkeypatch.chdir(cart.main.parent)
+    cart.commit("README.md", "# main\n", main=True)
+    refusal = cart.refused()
+    assert refusal.code == "merge-conflict" and f"git -C {cart.tree} merge main" in refusal.fix
+    cart.git("merge", "main", cwd=cart.tree, ok=False)
+    cart.write("README.md", "# both\n")
+    cart.git("commit", "-qam", "Both", cwd=cart.tree)
+    made = cart.finish()
+    assert made["integrated"] and made["resumed"] and (cart.main / "README.md").read_text() == "# both\n"
+    assert cart.journal and cart.journal.plan["branchTip"] != made["archiveCommit"]
