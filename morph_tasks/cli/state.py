@@ -93,20 +93,29 @@ def archive(feature: str, as_json: bool) -> int:
 @click.command(
     "delete",
     help="Remove FEATURE and commit the removal, and nothing but the removal. What git does not hold is copied to the "
-    "backups of the repository first. Its branch stays. Refused while a work tree works on it.",
+    "backups of the repository first. Its branch stays. Refused while a work tree works on it, unless --with-worktree "
+    "takes that down as well: refused in turn while work in it is not committed.",
     epilog=f"{EPILOG_CODES} Example: morph-spec delete dead-draft --archive",
 )
 @feature_argument
 @click.option("--archive", "keep", is_flag=True, help="Archive it as abandoned instead.")
 @click.option("--force", is_flag=True, help="Also when a gate was approved.")
+@click.option("--with-worktree", "with_tree", is_flag=True, help="Remove its work tree too, and lose nothing in it.")
+@click.option("--delete-branch", is_flag=True, help="With --with-worktree: also the branch; its last commit is named.")
 @wait_option
 @json_option
-def delete(feature: str, keep: bool, force: bool, as_json: bool) -> int:
+def delete(feature: str, keep: bool, force: bool, with_tree: bool, delete_branch: bool, as_json: bool) -> int:
     """Run `morph-spec delete`."""
     from morph_tasks.features.removal import delete as remove
 
+    if delete_branch and not with_tree:
+        raise click.UsageError("--delete-branch goes with --with-worktree")
+    if delete_branch and keep:
+        raise click.UsageError("--archive and --delete-branch exclude each other: the archive is on the branch")
     repo = open_repo()
     _warn_of_claims(repo, feature)
+    if with_tree:
+        return _drop(repo, feature, keep=keep, force=force, delete_branch=delete_branch, as_json=as_json)
     made = remove(repo, feature, keep=keep, force=force, command=typed())
     _close(repo, feature)
     return _tell(made, as_json)
@@ -128,6 +137,28 @@ def handoff(feature: str, here: bool, as_json: bool) -> int:
     made = write(open_repo(), feature, here=here)
     payload = {"ok": True, "feature": feature, "path": str(made.path), "next": made.next_command}
     say(payload, f"{made.path}\nnext: {made.next_command}", as_json)
+    return 0
+
+
+def _drop(repo: Repo, feature: str, *, keep: bool, force: bool, delete_branch: bool, as_json: bool) -> int:
+    """Delete a feature together with its work tree."""
+    from morph_tasks.cli.worktree_end import removed_lines
+    from morph_tasks.fleet import claims
+    from morph_tasks.fleet.dropping import drop
+
+    made = drop(repo, feature, keep=keep, force=force, delete_branch=delete_branch)
+    with suppress(Refusal):  # a claim on what is gone harms nobody
+        claims.release(repo, feature)
+    for line in made.warnings:
+        warn(f"warning: {line}")
+    told = made.as_json()
+    lines = [f"{feature} archived in {told['archived']}" if keep else f"{feature} deleted"]
+    lines += [f"  copies of what git did not hold: {told['backup']}"] if told["backup"] else []
+    ended = removed_lines(made.ended) if made.ended else []
+    lines += [line for line in ended if not made.deleted or line.strip() != f"branch morph/{feature} stays"]
+    lines += [f"  branch morph/{feature} deleted; {made.hint} brings it back"] if made.deleted else []
+    lines += [f"  branch {made.branch} stays"] if made.branch and not made.ended else []
+    say(told, "\n".join(lines), as_json)
     return 0
 
 

@@ -53,7 +53,7 @@ def remove(
             ended = ending.end_tree(repo, tree, discard_ignored=discard_ignored, delete_branch=delete_branch)
     for line in ended.warnings:
         warn(f"warning: {line}")
-    say({**ended.as_json(), "recovered": recovered}, "\n".join(_removed(ended)), as_json)
+    say({**ended.as_json(), "recovered": recovered}, "\n".join(removed_lines(ended)), as_json)
     return 0
 
 
@@ -87,7 +87,7 @@ def reap(dry_run: bool, grace: float | None, as_json: bool) -> int:
     return 3 if found.busy else 0
 
 
-def _removed(ended: Ended) -> list[str]:
+def removed_lines(ended: Ended) -> list[str]:
     told = ended.told
     what = "the empty folder is removed" if told["alreadyDeregistered"] else "removed"
     lines = [f"{told['path']}: {what}"]

@@ -14,6 +14,15 @@ def ignore_derived(root: Path) -> list[str]:
     return add_lines(root / ".morph" / ".gitignore", DERIVED)
 
 
+def is_ours(path: Path) -> bool:
+    """Tell whether an ignore file is there and holds only lines that this tool writes."""
+    try:
+        lines = path.read_text("utf-8", "surrogateescape").split()
+    except OSError:
+        return False
+    return {_bare(line) for line in lines} <= {_bare(line) for line in DERIVED}
+
+
 def add_lines(path: Path, lines: tuple[str, ...]) -> list[str]:
     """Append the lines that an ignore file lacks, in its own line ends; return them."""
     try:

@@ -113,10 +113,18 @@ def recover(repo: Repo) -> list[str]:
     return aside.recover(repo)
 
 
-def plan_removal(repo: Repo, tree: Path, *, discard_ignored: bool = False, even_anchored: bool = False) -> RemovalPlan:
+def plan_removal(
+    repo: Repo,
+    tree: Path,
+    *,
+    discard_ignored: bool = False,
+    even_anchored: bool = False,
+    without: Sequence[str] = (),
+) -> RemovalPlan:
     """Find out what removing a tree would do; changes nothing.
 
-    `even_anchored` leaves it to the caller to ask whether somebody works in it. Raises Refusal `main-worktree`,
+    `even_anchored` leaves it to the caller to ask whether somebody works in it; `without`: paths that the caller will
+    have taken away before the tree goes. Raises Refusal `main-worktree`,
     `not-a-worktree`, `worktree-moved`, `worktree-broken`, `worktree-locked`, `operation-in-progress`, `index-locked`
     (3), `worktree-dirty`, `worktree-inside`, `worktree-busy`, `exclusive-commits`, `submodule-unproved`,
     `cwd-inside-worktree`, `session-anchored-in-worktree`, `ignored-unreadable`, or what keeps git from looking.
@@ -135,7 +143,7 @@ def plan_removal(repo: Repo, tree: Path, *, discard_ignored: bool = False, even_
     obstacles.refuse_mounts(path)
     obstacles.refuse_trees_inside(repo, path)
     seen = look(path, admin)
-    obstacles.refuse_dirty(seen, path)
+    obstacles.refuse_dirty(_without(seen, without), path)
     branch = _branch_of(repo, admin)
     obstacles.refuse_exclusive_commits(repo, admin, None if branch else seen.head)
     obstacles.refuse_submodules(repo, path, admin, seen)
@@ -177,6 +185,11 @@ def remove_tree(repo: Repo, plan: RemovalPlan, *, stamp: str, name: str, namespa
             moved.save(aside.GONE)
         names = tuple(file["path"] for file in backups.read_manifest(saved)["files"]) if saved else ()
         return RemovedTree(proved, saved, names, left=aside.finish_deleting(moved))
+
+
+def _without(seen: Look, paths: Sequence[str]) -> Look:
+    left = (name for name in seen.dirty if not any(name == one or name.startswith(f"{one}/") for one in paths))
+    return replace(seen, dirty=tuple(left))
 
 
 def lenient_config(repo: Repo) -> Config:
