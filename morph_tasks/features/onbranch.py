@@ -21,8 +21,9 @@ _HERE = {"GIT_NO_LAZY_FETCH": "1"}
 
 @dataclass(frozen=True)
 class OnBranch:
-    """One feature at the tip of its branch. `record` and `archive`: what `feature.json` says there; None: no file.
+    """One feature at the tip of its branch. `record`: what its `feature.json` says there; None: there is none.
 
+    `archive`: the same of the one in the archive, looked for only where there is no `record`.
     A file that is no JSON is an empty text.
     """
 
@@ -50,28 +51,47 @@ def feature_tips(repo: Repo) -> dict[str, str]:
     return tips
 
 
+def not_merged(repo: Repo, tips: Mapping[str, str]) -> dict[str, str]:
+    """Return the branches that hold more than this tree and the main one have checked out.
+
+    What a tree has checked out is newer than the commits that led there: a feature that is gone from it is gone.
+    """
+    words = ("for-each-ref", "--format=%(refname)", "--no-merged=HEAD", "--no-merged=main-worktree/HEAD")
+    said = repo.run(*words, f"refs/heads/{BRANCH_PREFIX}", ok=range(256))
+    if said.code:  # nothing is checked out before the first commit
+        return dict(tips)
+    left = {os.fsdecode(name).removeprefix(f"refs/heads/{BRANCH_PREFIX}") for name in said.stdout.split(b"\n")}
+    return {slug: tip for slug, tip in tips.items() if slug in left}
+
+
 def read_branches(repo: Repo, tips: Mapping[str, str]) -> dict[str, OnBranch]:
-    """Return what the branches hold, by feature, from two questions to git.
+    """Return what the branches hold, by feature, however many there are, from a few questions to git.
 
     Folders first, then files by their ids: a path is looked up from the top of its commit, which takes long where a
     folder holds many features.
     """
-    folders = {(slug, where): f"{tip}:{where}/{slug}" for slug, tip in tips.items() for where in (FEATURES, ARCHIVE)}
-    trees = read_objects(repo, folders.values())
-    inside = {key: _entries(trees[name], len(tips[key[0]]) // 2) for key, name in folders.items()}
-    records = {key: found["feature.json"] for key, found in inside.items() if "feature.json" in found}
-    said = read_objects(repo, records.values())
-
-    def record(slug: str, where: str) -> Any:
-        oid = records.get((slug, where))
-        return _json(said[oid]) if oid else None
-
+    trees = _folders(repo, tips, FEATURES)
+    records = _records(repo, trees)
+    bare = {slug: tip for slug, tip in tips.items() if slug not in records}
+    archives = _records(repo, _folders(repo, bare, ARCHIVE))
     found = {}
     for slug, tip in tips.items():
-        there = inside[slug, FEATURES]
-        kinds = Folders("1-design" in there, "4-review" in there)
-        found[slug] = OnBranch(slug, tip, record(slug, FEATURES), record(slug, ARCHIVE), kinds)
+        kinds = Folders("1-design" in trees[slug], "4-review" in trees[slug])
+        found[slug] = OnBranch(slug, tip, records.get(slug), archives.get(slug), kinds)
     return found
+
+
+def _folders(repo: Repo, tips: Mapping[str, str], where: str) -> dict[str, dict[str, str]]:
+    """Return what the folder of each feature holds: names and ids."""
+    names = {slug: f"{tip}:{where}/{slug}" for slug, tip in tips.items()}
+    said = read_objects(repo, names.values())
+    return {slug: _entries(said[name], len(tips[slug]) // 2) for slug, name in names.items()}
+
+
+def _records(repo: Repo, folders: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    ids = {slug: found["feature.json"] for slug, found in folders.items() if "feature.json" in found}
+    said = read_objects(repo, ids.values())
+    return {slug: _json(said[oid]) for slug, oid in ids.items()}
 
 
 def read_objects(repo: Repo, names: Iterable[str]) -> dict[str, bytes | None]:

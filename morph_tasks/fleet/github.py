@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
+from morph_tasks.meanwhile import meanwhile
 from morph_tasks.proc import ProcError, run_bounded
 from morph_tasks.repo.git import clean_env
 from morph_tasks.repo.trees import primary_root
@@ -110,15 +110,7 @@ def ask_aside(repo: Repo, *, wait_s: float = READ_S) -> Callable[[], Pulls]:
     problem = _unreachable(repo)
     if problem:
         return lambda: unanswered(problem.what)
-    found: list[Pulls] = []
-    asking = threading.Thread(target=lambda: found.append(ask_pulls(repo, wait_s=wait_s)), daemon=True)
-    asking.start()
-
-    def answer() -> Pulls:
-        asking.join(wait_s + 5)
-        return found[0] if found else unanswered("gh did not answer")
-
-    return answer
+    return meanwhile(lambda: ask_pulls(repo, wait_s=wait_s))
 
 
 def require(repo: Repo, *, wait_s: float = READ_S * 2) -> None:

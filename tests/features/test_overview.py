@@ -151,6 +151,28 @@ def test_a_copy_of_what_was_archived_on_its_branch(project: Project) -> None:
     assert [view.slug for view in found.archived] == []
 
 
+def test_a_copy_that_was_left_beside_its_archive(project: Project) -> None:
+    archive_on_branch(project, "cart")
+    project.git("merge", "-q", "--no-ff", "-m", "merge", "morph/cart")
+    assert rows(project) == {}
+    on_main(project, "cart", record())
+    assert rows(project)["cart"].flags == ("archived-elsewhere",)
+
+
+def test_a_feature_that_was_deleted_here_does_not_come_back_from_its_branch(project: Project, tmp_path: Path) -> None:
+    on_main(project, "cart", record())
+    project.commit("cart")
+    project.git("branch", "morph/cart")
+    project.git("worktree", "add", "-q", str(tmp_path / "task"), "-b", "morph-task/x")
+    project.git("rm", "-rq", ".morph/features/cart")
+    project.git("commit", "-q", "-m", "delete")
+    assert rows(project) == {}
+    # A tree that has not heard of it yet has its own copy.
+    assert rows(project, tmp_path / "task")["cart"].source == "disk"
+    project.git("switch", "-q", "--orphan", "empty")
+    assert rows(project)["cart"].source == "branch"
+
+
 def test_what_is_archived_on_a_branch_belongs_to_the_archives(project: Project) -> None:
     archive_on_branch(project, "cart")
     [view] = everywhere(open_repo(project.root), archived=True).archived
