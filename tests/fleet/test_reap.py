@@ -137,6 +137,7 @@ def test_what_is_no_agents_is_not_even_looked_at(tmp_path: Path, branch: str, pl
         (lambda t: t.commit("alone"), "exclusive-commits"),
         (lambda t: (t.git("switch", "-q", "--detach", cwd=t.tree), t.commit("alone")), "exclusive-commits"),
         (lambda t: t.git("worktree", "lock", str(t.tree)), "locked"),
+        (lambda t: (t.git("worktree", "lock", str(t.tree)), stopped(t.tree, ago_s=0)), "locked"),
         (lambda t: (t.admin / "MERGE_HEAD").touch(), "operation-in-progress"),
         (lambda t: os.rename(t.tree, f"{t.tree}-moved"), "worktree-missing"),
     ],

@@ -225,6 +225,8 @@ def test_references_of_the_tree_alone(linked: Linked) -> None:
     linked.git("reset", "-q", "--hard", "HEAD~1", cwd=linked.tree)
     linked.git("update-ref", "refs/worktree/mine", commit, cwd=linked.tree)
     assert "refs/worktree/mine" in untouched(linked, linked.plan, "exclusive-commits").what
+    linked.git("switch", "-q", "--detach", cwd=linked.tree)
+    assert "refs/worktree/mine" in untouched(linked, linked.plan, "exclusive-commits").what
 
 
 def test_the_main_tree_and_what_is_none(linked: Linked, tmp_path: Path) -> None:
@@ -431,9 +433,12 @@ def test_what_cannot_be_deleted_is_told_and_tried_again(linked: Linked, monkeypa
     assert os.listdir(linked.tree.parent) == []
 
 
-def test_a_new_tree_at_the_place_of_an_old_one(linked: Linked, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("state", [aside.GONE, aside.PROVED])
+def test_a_new_tree_at_the_place_of_an_old_one(linked: Linked, monkeypatch: pytest.MonkeyPatch, state: str) -> None:
     monkeypatch.setattr(aside, "finish_deleting", lambda one: "killed")
     linked.remove()
+    (record,) = linked.store.glob("removals/*.json")
+    record.write_text(record.read_text().replace(f'"{aside.GONE}"', f'"{state}"'))
     linked.git("worktree", "add", "-q", str(linked.tree), linked.branch)
     linked.write("local/new.db", "new")
     monkeypatch.undo()
