@@ -118,6 +118,19 @@ def between(
                 yield Conflict((one.feature, other.feature), merged.conflicts)
 
 
+def as_it_came(
+    room: Scratch, one: Candidate, merged: Sequence[str], brought: Mapping[str, Brought]
+) -> Iterator[Conflict]:
+    """Yield the features of a union that keep one out which none of them meets.
+
+    Where the default branch has moved files, git may take another file for the moved one once a feature is merged.
+    """
+    for other in merged:
+        found = merge(room, brought[other].commit, str(one.tip))
+        if not found.clean:
+            yield Conflict(tuple(sorted((one.feature, other))), found.conflicts)
+
+
 def _changes(room: Scratch, base: str, trees: Sequence[str]) -> dict[str, dict[bytes, Entry | None]]:
     """Return how trees differ from the base; one git process for all of them."""
     found: dict[str, dict[bytes, Entry | None]] = {tree: {} for tree in trees}

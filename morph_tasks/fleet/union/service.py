@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.fleet.union.candidates import Candidate, Default, candidates, default_branch
-from morph_tasks.fleet.union.conflicts import Brought, Conflict, against_default, between
+from morph_tasks.fleet.union.conflicts import Brought, Conflict, against_default, as_it_came, between
 from morph_tasks.fleet.union.joining import Joined, Joiner
 from morph_tasks.fleet.union.order import Placed, branches_below, suggest
 from morph_tasks.fleet.union.scratch import Scratch, scratch
@@ -96,6 +96,7 @@ def union(repo: Repo, *, verify: bool, say: Say) -> Union:
         order = suggest(sizes, [pair.features for pair in conflicts], below)
         joiner = Joiner(room, default, green, brought)
         joined = joiner.join([one.feature for one in order]) if order else None
+        conflicts += _unforeseen(room, joined, green, brought, conflicts) if joined else []
         trees = [one.tree for one in green if one.tree]
         ready = joined if verify and joined and joined.merged else None
         verified = prove(ready, joiner, Prover(room, primary, trees, say), say, default.name) if ready else None
@@ -103,6 +104,22 @@ def union(repo: Repo, *, verify: bool, say: Say) -> Union:
     if verify and verified is None:
         warnings.append("nothing was verified: no feature could be merged")
     return Union(default, tuple(found), tuple(conflicts), tuple(order), joined, verified, tuple(warnings))
+
+
+def _unforeseen(
+    room: Scratch,
+    joined: Joined,
+    green: Sequence[Candidate],
+    brought: dict[str, Brought],
+    known: Sequence[Conflict],
+) -> list[Conflict]:
+    """Return the conflicts of features that were kept out by one they are not known to conflict with."""
+    found: list[Conflict] = []
+    for one in green:
+        rivals = {name for pair in known if one.feature in pair.features for name in pair.features}
+        if one.feature in joined.left_out and not rivals & set(joined.merged):
+            found += as_it_came(room, one, joined.merged, brought)
+    return found
 
 
 def _one_at_a_time(repo: Repo) -> Any:

@@ -164,15 +164,33 @@ def test_conflicts_are_told_pair_by_pair_and_the_rest_is_merged(shop: Any) -> No
     ]
 
 
+def test_a_conflict_that_shows_only_as_it_comes_is_named(shop: Any) -> None:
+    lines = "".join(f"line {number}\n" for number in range(12))
+    shop.write(shop.root, {"docs/a/b": lines})
+    Project(shop.root).commit("file")
+    shop.green("one", {"docs/a/b": "short\n"})
+    tree = shop.begin("other", {"docs/other": "x"})
+    for place in (shop.root, tree):
+        (place / "docs/a/b").unlink()
+        (place / "docs/a").rmdir()
+        shop.write(place, {"docs/a": lines})
+        Project(place).commit("moved")
+    shop.stamp("other")
+    made = shop.union()
+    assert made["union"]["merged"] == ["one"]
+    assert made["conflicts"] == [{"features": ["one", "other"], "against": None, "paths": ["docs/a"]}]
+    assert made["union"]["leftOut"] == [{"feature": "other", "why": "conflicts with one", "paths": ["docs/a"]}]
+
+
 def test_a_branch_on_another_one_comes_after_it(shop: Any) -> None:
     shop.green("zeta", {"lib/zeta": "x", "lib/more": "x"})
     shop.green("alpha", {"lib/alpha": "x"}, base="morph/zeta")
     shop.begin("unproved", {"lib/unproved": "x"})
     shop.green("beta", {"lib/beta": "x"}, base="morph/unproved")
     made = shop.union()
-    assert [one["feature"] for one in made["order"]] == ["zeta", "beta", "alpha"]
+    assert [one["feature"] for one in made["order"]] == ["beta", "zeta", "alpha"]
     assert made["order"][2]["why"].endswith("after zeta: its branch holds that work")
-    assert made["union"]["merged"] == ["zeta", "beta", "alpha"] and made["ok"]
+    assert made["union"]["merged"] == ["beta", "zeta", "alpha"] and made["ok"]
     assert made["warnings"] == ["beta brings along the commits of unproved, which is left out by itself"]
 
 
