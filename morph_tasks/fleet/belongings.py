@@ -120,13 +120,15 @@ def delete_branch(repo: Repo, branch: str, tip: str) -> str | None:
     """Delete a branch that is at a commit; return why it stays, or None."""
     from morph_tasks.fleet.branches import branches_in_use
     from morph_tasks.proc import tail
+    from morph_tasks.repo.ref_lock import ref_moves
 
     used = branches_in_use(repo)
     if branch in used:
         return used[branch]
     # Not `git branch -D`, which would delete whatever the branch is at by now.
-    done = repo.run("update-ref", "--no-deref", "-d", f"{_HEADS}{branch}", tip, ok=range(256))
-    if done.code:
-        return tail(done)
-    repo.run("config", "--remove-section", f"branch.{branch}", ok=range(256))
+    with ref_moves(repo, branch, config=True) as git:
+        done = git.run("update-ref", "--no-deref", "-d", f"{_HEADS}{branch}", tip, ok=range(256))
+        if done.code:
+            return tail(done)
+        git.run("config", "--remove-section", f"branch.{branch}", ok=range(256))
     return None

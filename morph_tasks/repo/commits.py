@@ -12,6 +12,7 @@ from morph_tasks.errors import Refusal
 from morph_tasks.repo.branching import refuse_under_way
 from morph_tasks.repo.index_lock import beside, held_index, refuse_held
 from morph_tasks.repo.merging import no_identity
+from morph_tasks.repo.ref_lock import ref_moves
 
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
@@ -61,7 +62,8 @@ def commit_paths(repo: Repo, message: str, *, gone: Sequence[str] = (), added: S
     commit = None
     if tree != old:
         commit = repo.text("commit-tree", tree, "-p", head, "-m", message)
-        repo.git("update-ref", "-m", f"commit: {message}", "HEAD", commit, head)
+        with ref_moves(repo, repo.branch() or "") as git:
+            git.git("update-ref", "-m", f"commit: {message}", "HEAD", commit, head)
     _follow(repo, [*gone, *added])
     return commit
 

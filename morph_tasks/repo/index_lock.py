@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from morph_tasks.errors import Refusal
+from morph_tasks.repo.ref_lock import try_lock
 
 if TYPE_CHECKING:
     from morph_tasks.proc import Completed
@@ -33,8 +34,8 @@ def held_index(repo: Repo, *, wait_s: float = WAIT_S) -> Iterator[str]:
     The copy takes the index's place when the block ends well. Raises Refusal `index-locked` (exit 3), `write-failed`.
     """
     lock = repo.git_dir / "index.lock"
-    with _guard(repo, wait_s):
-        _take(repo, lock)
+    with _guard(repo, wait_s) as alone:
+        _take(repo, lock, alone=alone)
         copy = str(repo.git_dir / _COPY)
         try:
             _copy_index(repo, copy)
@@ -88,49 +89,38 @@ def locked(lock: Path, tree: Path) -> Refusal:
 
 
 @contextmanager
-def _guard(repo: Repo, wait_s: float) -> Iterator[None]:
-    """Hold the lock that tells a living writer from a dead one; the git that it starts holds it, too."""
-    import fcntl
-    import time
+def _guard(repo: Repo, wait_s: float) -> Iterator[bool]:
+    """Hold the lock that tells a living writer from a dead one; the git that it starts holds it, too.
 
-    path = repo.tree_state / "index.guard"
+    Yields whether it is held: something that a hook left running may have inherited it. Only what is in doubt is
+    waited for.
+    """
+    import fcntl
+
+    path, lock = repo.tree_state / "index.guard", repo.git_dir / "index.lock"
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise Refusal("write-failed", f"{path} could not be written: {error.strerror or error}") from error
+    held = False
     try:
-        deadline = time.monotonic() + wait_s
-        while not _try_lock(fd):
-            if time.monotonic() >= deadline:
-                raise locked(repo.git_dir / "index.lock", repo.root)
-            time.sleep(0.02)
-        os.set_inheritable(fd, True)
-        try:
-            yield
-        finally:
-            fcntl.flock(fd, fcntl.LOCK_UN)
+        held = try_lock(fd, wait_s if os.path.lexists(lock) else 0)
+        os.set_inheritable(fd, held)
+        yield held
     finally:
+        if held:
+            fcntl.flock(fd, fcntl.LOCK_UN)
         os.close(fd)
 
 
-def _try_lock(fd: int) -> bool:
-    import fcntl
-
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _take(repo: Repo, lock: Path) -> None:
-    """Make `index.lock`, in place of one that a dead run left; the caller holds the guard."""
-    named = repo.git_dir / _LOCK
+def _take(repo: Repo, lock: Path, *, alone: bool) -> None:
+    """Make `index.lock`; `alone`: one of ours that lies there is that of a dead run."""
+    named = repo.git_dir / f"{_LOCK}-{os.getpid()}"
     try:
         named.write_bytes(OURS)
         try:
-            if os.path.lexists(lock) and is_ours(lock):
+            if alone and is_ours(lock):
                 lock.unlink()
             # By a link, so that the lock never is there without the words that tell whose it is.
             os.link(named, lock)

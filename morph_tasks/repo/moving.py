@@ -18,6 +18,7 @@ from morph_tasks.proc import ProcError, tail
 from morph_tasks.repo.branching import refuse_under_way
 from morph_tasks.repo.index_lock import beside, held_index, index_copy, refuse_held
 from morph_tasks.repo.overwrite import Known, changed_here, in_the_way, refuse_overwrite
+from morph_tasks.repo.ref_lock import ref_moves
 
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
@@ -133,17 +134,16 @@ def _refuse(repo: Repo, index: str, move: _Move, fix: str) -> None:
 def _move_head(repo: Repo, old: str, new: str, to: str, message: str) -> tuple[str, ...]:
     """Move HEAD and return the words for git that take it back; raises Refusal `reference-refused`."""
     branch = repo.branch()
+    back: tuple[str, ...] = ("update-ref", f"refs/heads/{to}", old, new)
+    if branch != to:
+        back = ("symbolic-ref", "HEAD", f"refs/heads/{branch}") if branch else ("update-ref", "--no-deref", "HEAD", old)
     try:
-        if branch != to:
-            repo.git("symbolic-ref", "-m", message, "HEAD", f"refs/heads/{to}")
-            return (
-                ("symbolic-ref", "HEAD", f"refs/heads/{branch}")
-                if branch
-                else ("update-ref", "--no-deref", "HEAD", old)
-            )
-        if repo.head() != new:
-            repo.git("update-ref", "-m", message, f"refs/heads/{to}", new, old)
-        return ("update-ref", f"refs/heads/{to}", old, new)
+        with ref_moves(repo, to) as git:
+            if branch != to:
+                git.git("symbolic-ref", "-m", message, "HEAD", f"refs/heads/{to}")
+            elif repo.head() != new:
+                git.git("update-ref", "-m", message, f"refs/heads/{to}", new, old)
+        return back
     except ProcError as error:
         said = tail(error.done) if error.done else error.what
         fix = f"git -C {repo.root} update-ref refs/heads/{to} {new} {old}, to see why"

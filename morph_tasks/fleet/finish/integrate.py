@@ -16,6 +16,7 @@ from morph_tasks.proc import ProcError, tail
 from morph_tasks.repo.git import open_repo
 from morph_tasks.repo.merging import commit_tree, merge_trees
 from morph_tasks.repo.moving import move_tree
+from morph_tasks.repo.ref_lock import ref_moves
 
 if TYPE_CHECKING:
     from morph_tasks.fleet.journal import Journal
@@ -143,7 +144,8 @@ def _move_tree(place: Place, journal: Journal, *, partly: bool = False) -> None:
 
 def _move_reference(repo: Repo, default: str, new: str, old: str, branch: str) -> None:
     try:
-        repo.git("update-ref", "-m", f"merge {branch}: Fast-forward", f"refs/heads/{default}", new, old)
+        with ref_moves(repo, default) as git:
+            git.git("update-ref", "-m", f"merge {branch}: Fast-forward", f"refs/heads/{default}", new, old)
     except ProcError as error:
         said = tail(error.done) if error.done else error.what
         fix = f"git update-ref refs/heads/{default} {new} {old}, to see why"

@@ -19,12 +19,12 @@ from morph_tasks.proc import ProcError, tail
 from morph_tasks.repo.branch_settings import put_settings
 from morph_tasks.repo.git import open_repo
 from morph_tasks.repo.moving import move_tree
+from morph_tasks.repo.ref_lock import ref_moves
 from morph_tasks.repo.trees import live_owners
 
 if TYPE_CHECKING:
     from morph_tasks.fleet.undo.plan import Plan
 
-_NO_COMMIT = "0" * 40
 Facts = dict[str, Any]
 
 
@@ -36,7 +36,8 @@ def branch(plan: Plan) -> Facts:
         move_tree(open_repo(past.tree), past.archived_tip, past.tip, to=past.branch, message=_said(plan), partly=True)
     else:
         _set(plan, past.branch, past.tip, tip_of(plan.home, past.branch))
-        put_settings(plan.home, past.branch, past.teardown.get("branchSettings") or [])
+        with ref_moves(plan.home, config=True) as git:
+            put_settings(git, past.branch, past.teardown.get("branchSettings") or [])
     return {"branch": past.branch, "commit": past.tip}
 
 
@@ -132,7 +133,8 @@ def _set(plan: Plan, name: str, commit: str, old: str | None) -> None:
     if old == commit:
         return
     try:
-        plan.home.git("update-ref", "-m", _said(plan), f"refs/heads/{name}", commit, old or _NO_COMMIT[: len(commit)])
+        with ref_moves(plan.home, name) as git:
+            git.git("update-ref", "-m", _said(plan), f"refs/heads/{name}", commit, old or "0" * len(commit))
     except ProcError as error:
         said = tail(error.done) if error.done else error.what
         fix = f"git -C {plan.home.root} update-ref refs/heads/{name} {commit} {old or ''}".rstrip() + ", to see why"
