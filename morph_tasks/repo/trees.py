@@ -118,9 +118,10 @@ def _registered(repo: Repo) -> list[Path]:
 
 def _from_files(repo: Repo) -> list[tuple[Path, str]]:
     found = []
-    branch = _branch_in(repo.common_dir)
-    if branch:
-        found.append((primary_root(repo), branch))
+    branch, main = _branch_in(repo.common_dir), primary_root(repo)
+    # A bare repository is on a branch, too, and has no tree that shows it.
+    if branch and (main != repo.root or repo.git_dir == repo.common_dir):
+        found.append((main, branch))
     for folder in _registered(repo):
         branch = _branch_in(folder)
         place = (repo.root if _stands_for(repo, folder) else _place_in(folder)) if branch else None

@@ -183,6 +183,7 @@ def test_trees_of_a_bare_repository(repo: Repo) -> None:
     run(["git", "-C", str(bare), "worktree", "add", "-q", "-b", "morph/shop", str(repo.root.parent / "two")])
     one, two = open_repo(repo.root.parent / "one"), open_repo(repo.root.parent / "two")
     assert owner_tree(one, "shop") == two.root
+    assert trees.live_owners(one, "main") == trees.live_owners(two, "main") == [one.root]
     assert owner_tree(one, "cart") == one.root and persist_problem(one, "cart") is None
 
 

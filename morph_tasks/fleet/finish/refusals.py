@@ -136,10 +136,12 @@ def refuse_backup(place: Place, tree: Repo | None) -> None:
 def _refuse_inside(place: Place, wish: Wish) -> None:
     tree = place.tree.root if place.tree else ""
     mode = "--merge" if wish.mode == MERGE else "--pr"
+    # A bare repository has no main tree.
+    where = "<another work tree>" if place.primary.root == tree else shown(place.primary.root)
     raise Refusal(
         "cwd-inside-worktree",
         f"the current folder is in {tree}, which would be gone",
-        fix=f"cd {shown(place.primary.root)} && morph-spec finish {place.slug} {mode}",
+        fix=f"cd {where} && morph-spec finish {place.slug} {mode}",
         worktree=str(tree),
     )
 

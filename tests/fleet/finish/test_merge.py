@@ -121,6 +121,18 @@ def test_the_default_branch_in_another_linked_tree(cart: Cart, tmp_path: Path) -
     assert cart.git("rev-parse", "HEAD", cwd=held) == made["mergeCommit"] and cart.tip("HEAD") == before
 
 
+def test_a_bare_repository_with_linked_trees_only(cart: Cart, tmp_path: Path) -> None:
+    bare, held = tmp_path / "bare.git", tmp_path / "held"
+    cart.git("clone", "-q", "--bare", str(cart.main), str(bare))
+    cart.git("remote", "remove", "origin", cwd=bare)
+    other = Cart(held, tmp_path / "tree")
+    cart.git("worktree", "add", "-q", str(held), "main", cwd=bare)
+    cart.git("worktree", "add", "-q", str(other.tree), "morph/cart", cwd=bare)
+    made = other.finish()
+    assert made["worktreeRemoved"] and not other.tree.exists() and other.tip("main") == made["mergeCommit"]
+    assert (held / "total.py").exists() and other.git("status", "--porcelain") == ""
+
+
 def test_the_default_branch_in_no_tree(cart: Cart) -> None:
     cart.git("switch", "-q", "--detach")
     made = cart.finish()
