@@ -202,6 +202,7 @@ def test_two_branches_at_one_commit_and_nothing_at_all(shop: Any) -> None:
     shop.stamp("two")
     made = shop.union(verify=True)
     assert made["ok"] and made["union"]["merged"] == ["one", "two"]
+    assert made["order"][1]["why"].endswith("after one: its branch holds that work")
 
 
 def test_what_the_plan_of_a_feature_accepts_is_accepted_in_a_union(shop: Any) -> None:
