@@ -78,15 +78,16 @@ class Journal:
         self.save()
 
 
-def start(repo: Repo, feature: str, plan: dict[str, Any]) -> Journal:
-    """Begin the journal of a finish; raises Refusal `write-failed`."""
+def start(repo: Repo, feature: str, plan: dict[str, Any], *, write: bool = True) -> Journal:
+    """Begin the journal of a finish; raises Refusal `write-failed`. `write`: at once, or with what comes next."""
     stamp = new_stamp()
     path = _folder(repo, feature) / f"{stamp}.json"
     for folder in (repo.store, path.parent.parent, path.parent):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     data = {"version": 1, "feature": feature, "stamp": stamp, "state": OPEN, "plan": plan, "steps": {}}
     journal = Journal(path, data)
-    journal.save()
+    if write:
+        journal.save()
     return journal
 
 

@@ -86,7 +86,7 @@ def _begun(made: Prepared) -> Journal:
     """Return the journal with the plan in it, before anything else changes."""
     journal = made.unfinished
     if journal is None:
-        journal = journals.start(made.place.primary, made.place.slug, made.plan)
+        journal = journals.start(made.place.primary, made.place.slug, made.plan, write=False)
     else:
         journal.data["plan"] = made.plan
     journal.data["resumed"] = made.resumed

@@ -124,7 +124,8 @@ def _remove(primary: Repo, journal: Journal, tree: Path | None) -> dict[str, Any
     journal.begin("teardown", removal=planned.as_json())
     done = removal.remove_tree(primary, planned, stamp=journal.stamp, name=journal.feature)
     told = done.as_json()
-    journal.begin("teardown", removal=done.plan.as_json(), removed=told)
+    # A run that is killed before the next write tells the same from what was planned.
+    journal.note("teardown", removal=done.plan.as_json(), removed=told)
     return told
 
 
@@ -175,10 +176,10 @@ def _delete_branch(primary: Repo, journal: Journal) -> tuple[str | None, list[st
     from morph_tasks.fleet.belongings import delete_branch
 
     branch, default = str(journal.plan["branch"]), str(journal.plan["default"])
-    tip = primary.text("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}^{{commit}}", ok=(0, 1, 128))
-    if not tip:
-        return journal.step("teardown").get("branchDeleted"), []
-    if contained(primary, tip, f"refs/heads/{default}") is not True:
+    tip = str(journal.step("integrate")["branchTip"])
+    if contained(primary, f"refs/heads/{branch}", f"refs/heads/{default}") is not True:
+        if not primary.branch_exists(branch):
+            return journal.step("teardown").get("branchDeleted"), []
         return None, [f"{branch} stays: {default} is not known to hold all of it"]
     journal.begin("teardown", branchDeleted=tip, branchSettings=read_settings(primary, branch))
     problem = delete_branch(primary, branch, tip)

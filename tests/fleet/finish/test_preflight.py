@@ -189,6 +189,20 @@ def test_a_locked_tree(cart: Cart) -> None:
     assert refusal.code == "worktree-locked" and "an agent runs" in refusal.what
 
 
+def test_another_work_tree_inside(cart: Cart) -> None:
+    cart.git("worktree", "add", "-q", "--detach", str(cart.tree / "local/inner"))
+    assert cart.refused_untouched().code == "worktree-inside"
+
+
+def test_somebody_else_at_work_is_a_warning(cart: Cart, monkeypatch: pytest.MonkeyPatch) -> None:
+    from morph_tasks.fleet import claims
+
+    monkeypatch.setenv("MORPH_SESSION_ID", "somebody")
+    claims.acquire(open_repo(cart.tree), "cart")
+    monkeypatch.setenv("MORPH_SESSION_ID", "me")
+    assert any("somebody" in line for line in cart.finish(dry_run=True)["warnings"])
+
+
 def test_a_merge_in_progress_in_the_tree(cart: Cart) -> None:
     cart.commit("README.md", "# cart\n")
     cart.commit("README.md", "# main\n", main=True)
