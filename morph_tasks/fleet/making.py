@@ -185,8 +185,9 @@ def _clear_half(primary: Repo, plan: TreePlan, before: list[str]) -> Path | None
         os.rename(plan.path, aside)
     for admin in _admin_folders(primary):
         # Killed before git wrote whose it is: told by its name, and by having appeared since.
-        mine = admin.name not in before and admin.name.startswith(plan.path.name) and not (admin / "gitdir").exists()
-        if admin == admin_of(primary, plan.path) or (mine and _is_initializing(admin)):
+        mine = admin.name not in before and admin.name.startswith(plan.path.name) and not _reads(admin / "gitdir")
+        begun = _is_initializing(admin) or not _reads(admin / "locked")
+        if admin == admin_of(primary, plan.path) or (mine and begun):
             shutil.rmtree(admin)
     return aside
 
@@ -265,6 +266,13 @@ def _take_back(primary: Repo, plan: TreePlan) -> None:
     with suppress(OSError):  # not empty: it was there before
         plan.path.parent.rmdir()
     marker.drop(primary, plan.key)
+
+
+def _reads(path: Path) -> bytes:
+    """Return the content of a small file; empty when it is torn or not there."""
+    with suppress(OSError):
+        return path.read_bytes().strip()
+    return b""
 
 
 def _is_initializing(admin: Path) -> bool:

@@ -117,7 +117,15 @@ class Repo:
     def worktrees(self) -> list[Worktree]:
         """Return every work tree of the repository, the main one first."""
         found = []
-        for block in self.git("worktree", "list", "--porcelain", "-z").split(b"\0\0"):
+        try:
+            blocks = self.git("worktree", "list", "--porcelain", "-z").split(b"\0\0")
+        except ProcError:
+            from morph_tasks.repo.halfmade import half_made, listed_by_hand
+
+            if not half_made(self):
+                raise
+            blocks = list(listed_by_hand(self))
+        for block in blocks:
             fields = {
                 line.partition(b" ")[0]: line.partition(b" ")[2] for line in block.split(b"\0") if line.strip(b"\0")
             }

@@ -490,3 +490,54 @@ def test_what_was_written_between_a_kill_and_the_next_run_is_not_lost(strange: S
     assert document["code"] == "feature-exists" and written.read_text() == "mine\n"
     os.rename(written, strange.base / "mine.md")
     assert said(strange, "undo", "cart")["resumed"]
+
+
+HALVES = [
+    ["locked"],
+    ["locked", "gitdir"],
+    ["locked", "gitdir", ".git"],
+    ["locked", "gitdir", ".git", "HEAD"],
+    ["locked", "gitdir", ".git", "HEAD", "commondir"],
+    ["locked", "gitdir", ".git", "on the branch", "commondir", "file"],
+]
+
+
+@pytest.fixture(scope="module")
+def about_to_add(masters: Callable[[str], Master]) -> Master:
+    """An undo that was killed before git made the work tree, its marker written."""
+    made = masters("finished")
+    for number in range(1, 40):
+        scene = made.scene()
+        assert in_child(("undo", "cart"), scene.shop, moment=Moment("after-write", number), env=scene.env).code == -9
+        if (scene.store / "setup/cart.json").exists():
+            kept = Master(made.master.with_name("about"), made.place)
+            shutil.copytree(scene.base, kept.master, symlinks=True)
+            return kept
+    raise AssertionError("the work tree was never about to be made")
+
+
+@pytest.mark.parametrize("torn", [False, True], ids=["", "torn"])
+@pytest.mark.parametrize("half", HALVES, ids=lambda half: half[-1])
+def test_git_was_killed_while_it_made_the_tree(about_to_add: Master, half: list[str], torn: bool) -> None:
+    scene = about_to_add.scene()
+    admin = scene.shop / ".git/worktrees/cart"
+    texts = {
+        "locked": (admin / "locked", "initializing\n"),
+        "gitdir": (admin / "gitdir", f"{scene.tree}/.git\n"),
+        ".git": (scene.tree / ".git", f"gitdir: {admin}\n"),
+        "HEAD": (admin / "HEAD", "0" * 40 + "\n"),
+        "on the branch": (admin / "HEAD", "ref: refs/heads/morph/cart\n"),
+        "commondir": (admin / "commondir", "../..\n"),
+        "file": (scene.tree / "README.md", "# s"),
+    }
+    for name in half:
+        path, text = texts[name]
+        write(path, "" if torn and name == half[-1] else text)
+    if half[-1] == "file":
+        write(admin / "index.lock", "")
+    said(scene, "list")
+    document = said(scene, "undo", "cart")
+    assert document["resumed"] and (scene.tree / "local/data/deep/x.db").exists()
+    assert scene.text("status", "--porcelain", cwd=scene.tree)
+    assert os.listdir(scene.shop / "worktrees") == ["cart"] and os.listdir(admin.parent) == ["cart"]
+    assert (scene.tree / "README.md").read_text() == "# shop\n"

@@ -11,10 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
+from morph_tasks.fleet import marker
+from morph_tasks.fleet.layout import container
+from morph_tasks.fleet.making import plan_tree
 from morph_tasks.fleet.triage import File
 from morph_tasks.fleet.undo.past import GONE, KEPT, MAIN, Past
 from morph_tasks.fleet.undo.record import Record
 from morph_tasks.fleet.undo.sources import Source, read_source, same_file
+from morph_tasks.model.load import load_config
 from morph_tasks.repo.git import Repo, open_repo
 from morph_tasks.repo.moving import refuse_move
 from morph_tasks.repo.trees import live_owners
@@ -202,14 +206,11 @@ def _refuse_taken_path(home: Repo, past: Past, path: Path, owners: Sequence[Path
         what = f"{past.branch} is checked out in {elsewhere[0]}"
         fix = f"git -C {shlex.quote(str(elsewhere[0]))} switch --detach"
         raise Refusal("branch-exists", what, fix=fix, branch=past.branch, tree=str(elsewhere[0]))
-    ours = any(_same(owner, path) for owner in owners)
-    if os.path.lexists(path) and not ours and not _is_empty(path):
-        what = f"something lies at {path}, where the work tree was"
-        raise Refusal("path-taken", what, fix=f"move {path} away, then undo again", path=str(path))
-    registered = [tree for tree in home.worktrees() if _same(tree.path, path) and tree.branch != past.branch]
-    if registered:
-        what = f"git knows another work tree at {path}, on {registered[0].branch or 'no branch'}"
-        raise Refusal("path-taken", what, fix=f"git worktree remove {shlex.quote(str(path))}", path=str(path))
+    key = str(past.plan.get("portsKey") or past.feature)
+    if owners and marker.read(home, key) is None:
+        return  # made by a run that was killed right after it
+    top = container(home, load_config(home)).path
+    plan_tree(home, key=key, path=path, branch=past.branch, top=top, start=lambda: (past.branch, past.tip))
 
 
 def _refuse_ports(home: Repo, past: Past, record: Record) -> None:
@@ -307,10 +308,6 @@ def _refuse_changed(past: Past, changed: Sequence[dict[str, str]]) -> None:
         named = some([one["path"] for one in changed])
         what = f"the work tree had the same ignored files as the main tree, where they were changed since: {named}"
         raise Refusal("replicated-changed", what, fix=again(past, "--without-ignored"), missing=list(changed))
-
-
-def _is_empty(path: Path) -> bool:
-    return path.is_dir() and not path.is_symlink() and not any(path.iterdir())
 
 
 def _same(one: Path, other: Path) -> bool:
