@@ -230,6 +230,7 @@ def _post(post: Post, pulls: Pulls) -> dict[str, Any]:
         "remoteVerified": pulls.verified,
         "ahead": branch.ahead if branch else None,
         "pr": post.pull.as_json() if post.pull else None,
+        "claim": post.claims[0].session if post.claims else None,
         "claims": None if post.claims is None else [claim.as_json() for claim in post.claims],
         "ports": {"base": post.ports.base, "range": SIZE} if post.ports else None,
         "handoff": str(post.handoff) if post.handoff else None,

@@ -109,9 +109,10 @@ def test_what_is_not_committed(shop: Project, tmp_path: Path) -> None:
 
 def test_the_last_thing_that_was_done(shop: Project, tmp_path: Path) -> None:
     assert posts(shop)["here"].last_activity == "2026-11-01T10:00:00Z"
-    committed = int(shop.git("log", "-1", "--format=%ct", "morph/tree"))
-    shown = datetime.fromtimestamp(committed, UTC).isoformat().replace("+00:00", "Z")
-    assert posts(shop)["tree"].last_activity == posts(shop)["branch"].last_activity == shown
+    for name in ("tree", "branch"):
+        committed = int(shop.git("log", "-1", "--format=%ct", f"morph/{name}"))
+        shown = datetime.fromtimestamp(committed, UTC).isoformat().replace("+00:00", "Z")
+        assert posts(shop)[name].last_activity == shown
     path = Project(tmp_path / "a tree\nß").write("new", "x")
     os.utime(path, (4_000_000_000, 4_000_000_000))
     assert posts(shop)["tree"].last_activity == "2096-10-02T07:06:40Z"
@@ -167,6 +168,7 @@ def test_claims_ports_and_handoff(shop: Project, tmp_path: Path, monkeypatch: py
     document = {one["feature"]: one for one in as_json(board(repo))["features"]}
     tree = document["tree"]
     assert [one["session"] for one in tree["claims"]] == ["s1"] and document["here"]["claims"] == []
+    assert (tree["claim"], document["here"]["claim"]) == ("s1", None)
     assert tree["ports"] == {"base": block.base, "range": 10} and document["here"]["ports"] is None
     assert tree["handoff"] == os.path.realpath(page) and document["here"]["handoff"].endswith("here/handoff.md")
     assert document["branch"]["handoff"] is None
