@@ -703,7 +703,7 @@ ENTRY = st.tuples(
 
 
 @given(st.lists(ENTRY, max_size=12))
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 def test_every_byte_is_somewhere(
     tmp_path_factory: pytest.TempPathFactory, entries: list[tuple[list[str], str, bytes, str]]
 ) -> None:
