@@ -67,8 +67,9 @@ if name == "pr-create":
         end(1, "", "pull request create failed: GraphQL: Head sha can't be blank, "
             "Head ref must be a branch (createPullRequest)\n")
     number = max([row["number"] for row in pulls], default=0) + 1
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     row = dict({row!r}, number=number, url="https://github.com/acme/shop/pull/%d" % number, title=option("--title"),
-               headRefName=head, baseRefName=base, headRefOid=said.split()[0])
+               headRefName=head, baseRefName=base, headRefOid=said.split()[0], createdAt=now, updatedAt=now)
     with open(here + "/pulls.json.new", "w") as file:  # GitHub's own books survive a kill of gh
         json.dump([*pulls, row], file)
     os.replace(here + "/pulls.json.new", here + "/pulls.json")

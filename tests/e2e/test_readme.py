@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -88,18 +89,23 @@ def steady(text: str) -> str:
     """Replace what differs from run to run: times, durations and digests."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", text)
     text = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?", "<time>", text)
+    text = re.sub(r"\d{8}T\d{12}Z|\d{4}-\d\d-\d\dT\d{9}Z", "<stamp>", text)
     text = re.sub(r"\b\d+(\.\d+)? ?(ms|s)\b", "<duration>", text)
     text = re.sub(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,64}\b", "<digest>", text)
     return "\n".join(line.rstrip() for line in text.splitlines()).strip()
 
 
-def play(session: Session, name: str, page: Path) -> None:
-    """Type every command of the blocks of a page and compare what is said; or write it down."""
+def play(session: Session, name: str, page: Path, told: Callable[[str], str] = str) -> None:
+    """Type every command of the blocks of a page and compare what is said; or write it down.
+
+    `told` turns what was said on this machine into what the page shows.
+    """
     text = page.read_text("utf-8")
     for block in blocks(name, page):
         played = ""
         for command, shown in steps(block):
             code, said = session.type(command)
+            said = told(said)
             assert code == 0, f"$ {command}\n{said}"
             if not os.environ.get("UPDATE_README"):
                 assert steady(said) == steady(shown), f"$ {command}"

@@ -13,10 +13,7 @@ if TYPE_CHECKING:
     from morph_tasks.fleet.finish.preflight import Prepared
     from morph_tasks.fleet.triage import Triage
 
-LINKS = (
-    "these are links to folders of the main work tree: morph-spec unlinks them; deleting the work tree in another way "
-    "can delete what they lead to"
-)
+LINKS = "a link out of the work tree, which morph-spec unlinks; removed in another way, what it leads to can be lost"
 
 
 def document_of(made: Prepared) -> dict[str, Any]:
@@ -56,7 +53,7 @@ def document_of(made: Prepared) -> dict[str, Any]:
     document |= {"revocationProblems": list(made.changes.problems)} if made.changes.problems else {}
     document |= {"backupRetention": retention} if retention else {}
     document["wouldDo"] = list(_steps(made, shield, links, retention))
-    warnings = [*made.warnings, *([f"{len(links)} links: {LINKS}"] if links else [])]
+    warnings = [*made.warnings, *(f"{link['path']}: {LINKS}" for link in links)]
     return {**document, "warnings": warnings}
 
 
@@ -93,7 +90,7 @@ def _ends(made: Prepared, shield: list[str], links: list[Any]) -> Iterator[str]:
         if plan["portsBase"] is not None:
             yield f"take the application of {place.slug} down where it is up, and give its ports back"
         if links:
-            yield f"unlink {len(links)} links"
+            yield f"unlink {len(links)} link{'s' * (len(links) > 1)}"
         if shield:
             yield f"copy {len(shield)} files that exist only there to the backups"
         yield f"remove the work tree {plan['ownerTree']}"
