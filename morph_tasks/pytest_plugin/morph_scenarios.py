@@ -19,6 +19,7 @@ import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+    from pathlib import Path
 
 MARK = "scenario"
 PLACE = "MORPH_TEST_REPORT"
@@ -43,6 +44,16 @@ def pytest_configure(config: pytest.Config) -> None:
             file = open(place, "a", encoding="utf-8")  # noqa: SIM115
             config.pluginmanager.register(_Report(place, file, str(config.rootpath)), "morph-scenarios-report")
     os.environ.pop(PLACE, None)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out work trees that lie in this one: they hold other states of the same tests."""
+    if collection_path in (config.rootpath, config.invocation_params.dir):
+        return None
+    with suppress(OSError), open(collection_path / ".git", "rb") as pointer:
+        said = pointer.read(4096)
+        return (said.startswith(b"gitdir:") and b"/worktrees/" in said) or None
+    return None
 
 
 @pytest.hookimpl(trylast=True)

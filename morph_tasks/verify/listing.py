@@ -71,6 +71,9 @@ def _below(root: str, start: str, glob: str, *, beside: bool = False) -> Iterato
         # Its time tells a later no-op of files that come or go; those that match are asked one by one.
         ask("file", top)
         below = os.path.relpath(top, root)
+        if ".git" in names and below != "." and is_work_tree(top):
+            folders.clear()  # another state of the same files
+            continue
         prefix = "" if below == "." else f"{below}/"
         ends = beside and prefix.count("/") >= deepest
         folders[:] = [
@@ -78,6 +81,16 @@ def _below(root: str, start: str, glob: str, *, beside: bool = False) -> Iterato
         ]
         if not beside or ends:
             yield from (path for name in names if matches(os.fsencode(path := f"{prefix}{name}")))
+
+
+def is_work_tree(folder: str) -> bool:
+    """Tell whether a folder is a linked work tree of some repository."""
+    try:
+        with open(f"{folder}/.git", "rb") as pointer:
+            said = pointer.read(4096)
+    except OSError:
+        return False
+    return said.startswith(b"gitdir:") and b"/worktrees/" in said
 
 
 def _is_byproduct(path: str) -> bool:

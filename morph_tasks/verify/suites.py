@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 # npm writes this line into a new package.json
 _NPM_PLACEHOLDER = "no test specified"
 _FRONTEND_RUNNERS = (("vitest", "npx vitest run"), ("jest", "npx jest --ci"))
+# In the root, other work trees may lie below: they hold the same tests in other states.
+_APART = {
+    "vitest": " --exclude 'worktrees/**' --exclude '.worktrees/**'",
+    "jest": r" --modulePathIgnorePatterns '<rootDir>/\.?worktrees/'",
+}
 _COLD_MS = 600_000
 _RUST_TEST = r"#\[([a-z_]+::)*[a-z_]*test|#\[cfg\(test"
 
@@ -62,8 +67,22 @@ def node_suites(root: Path, config: Config) -> list[Node]:
         for runner, command in _FRONTEND_RUNNERS:
             if runner in named and not (folder == "." and nodes):
                 name = runner if folder == "." else f"{runner}-{slug(folder)}"
-                nodes.append(suite(name, command, config, cwd=folder, runner=runner))
+                apart = _apart(root, runner) if folder == "." else ""
+                nodes.append(suite(name, f"{command}{apart}", config, cwd=folder, runner=runner))
     return nodes
+
+
+def _apart(root: Path, runner: str) -> str:
+    """Return what keeps a runner out of work trees; nothing where it would replace what jest's settings say."""
+    if runner == "jest":
+        settings = [root / "package.json", *root.glob("jest.config.*")]
+        for path in settings:
+            try:
+                if b"modulePathIgnorePatterns" in path.read_bytes():
+                    return ""
+            except OSError:
+                continue
+    return _APART[runner]
 
 
 def other_node_suites(root: Path, config: Config, chosen: Sequence[Node]) -> list[Node]:

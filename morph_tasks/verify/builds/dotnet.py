@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 SOLUTIONS = (".sln", ".slnx")
 PROJECTS = (".csproj", ".fsproj", ".vbproj")
-# Build servers would outlive the command that started them.
+# Build servers would outlive the command that started them. A project in the root would compile the sources of work
+# trees that lie below it, too.
 QUIET = (
+    ("DefaultItemExcludes", "worktrees/**;.worktrees/**"),
     ("DOTNET_CLI_TELEMETRY_OPTOUT", "1"),
     ("DOTNET_CLI_UI_LANGUAGE", "en"),
     ("DOTNET_CLI_USE_MSBUILD_SERVER", "0"),

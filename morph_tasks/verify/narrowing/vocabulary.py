@@ -61,7 +61,7 @@ VITEST = Table(
         -c --config -r --root --dir --reporter --outputFile --environment --pool --maxWorkers --minWorkers
         --maxConcurrency --mode --retry --bail --testTimeout --hookTimeout --teardownTimeout --slowTestThreshold
         --workspace --configLoader --coverage.provider --coverage.reporter --coverage.reportsDirectory
-        --attachmentsDir --cache.dir --sequence.seed --sequence.hooks --poolOptions.threads.maxThreads
+        --attachmentsDir --cache.dir --exclude --sequence.seed --sequence.hooks --poolOptions.threads.maxThreads
         --poolOptions.forks.maxForks --execArgv --diff --snapshotSerializers --vmMemoryLimit
     """),
     perhaps=_words("""
@@ -69,7 +69,7 @@ VITEST = Table(
         --printConsoleTrace --sequence.shuffle --mergeReports
     """),
     selects=_words("""
-        -t --testNamePattern --changed --related --shard --project --exclude -w --watch --standalone
+        -t --testNamePattern --changed --related --shard --project -w --watch --standalone
         --mergeReports --listTags --tagsFilter --list -h --help -v --version --staged --forceRerunTriggers
         --experimental.preParse
     """),
@@ -99,11 +99,12 @@ JEST = Table(
         --reporters --coverageReporters --collectCoverageFrom --coveragePathIgnorePatterns --setupFiles
         --setupFilesAfterEnv --moduleDirectories --moduleFileExtensions --modulePaths --snapshotSerializers
         --roots --unmockedModulePathPatterns --transformIgnorePatterns --watchPathIgnorePatterns --projects
+        --modulePathIgnorePatterns
     """),
     selects=_words("""
         -t --testNamePattern --testPathPattern --testPathPatterns --runTestsByPath --findRelatedTests -o
         --onlyChanged --changedSince --changedFilesWithAncestor --lastCommit -f --onlyFailures --shard
-        --selectProjects --ignoreProjects --filter --testPathIgnorePatterns --modulePathIgnorePatterns
+        --selectProjects --ignoreProjects --filter --testPathIgnorePatterns
         --testMatch --testRegex --listTests --watch --watchAll --showConfig --init -h --help --version --all
     """),
     spelling=camel,
