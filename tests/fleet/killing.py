@@ -111,7 +111,9 @@ def _worker(folder: Path, killing: Killing, moments: Callable[[int, int], list[M
         wrong += [f"{' '.join(killing.argv)}, killed at {moment}: {problem}" for problem in found]
         if len(wrong) > 20:
             break
-    return wrong if alive * 4 <= len(chosen) else [*wrong, f"{alive} of {len(chosen)} runs were never killed"]
+    # How long a command takes varies with what else the machine does.
+    most = 3 if chosen and chosen[0].kind == "time" else 1
+    return wrong if alive * 4 <= len(chosen) * most else [*wrong, f"{alive} of {len(chosen)} runs were never killed"]
 
 
 def _one(

@@ -123,6 +123,11 @@ def work(tree: Path, git: Any, *, commit_plan: bool = True) -> None:
     plan.write_text(plan.read_text() + "\nchanged and not committed\n")
     write(folder / "2-plan/notes on it.md", "new and not committed\n")
     write(folder / "keys.secret", "ignored in the feature\n", 0o600)
+    (folder / "2-plan/the plan").symlink_to("plan.md")
+    (folder / "secret link.secret").symlink_to("keys.secret")
+    (folder / "3-implement/empty").mkdir(parents=True)
+    for name in ODD:
+        write(folder / "odd" / name, f"of the feature {name!a}\n")
     ignored(tree)
 
 

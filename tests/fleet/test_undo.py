@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.faults import Ended, Moment, in_child
-from tests.fleet.scene import ODD, Scene, copy, differences, empty_shop, in_main_tree, snapshot, with_tree, write
+from tests.fleet.scene import ODD, Scene, copy, differences, empty_shop, in_main_tree, snapshot, with_tree, work, write
 
 FINISH = ("finish", "cart", "--merge", "--force")
 
@@ -122,6 +122,19 @@ def test_everything_is_as_it_was(masters: Callable[[str], Master], kind: str, ke
     assert document["default"]["from"] == finished_at["mergeCommit"]
     assert document["branch"] == {"name": "morph/cart", "commit": scene.text("rev-parse", "morph/cart")}
     assert document["notRestored"]["files"] == []
+
+
+def test_a_work_tree_outside_of_the_repository(tmp_path: Path) -> None:
+    scene = empty_shop(tmp_path / "here")
+    place = {"MORPH_WORKTREE_ROOT": str(tmp_path / "trees of all")}
+    assert run(scene, "create", "cart", "--type", "feature", "--description", "d", "--no-checkout").code == 0
+    assert run(scene, "worktree", "setup", "cart", **place).code == 0
+    tree = next((tmp_path / "trees of all").glob("*/cart"))
+    work(tree, scene.git)
+    before = snapshot(scene)
+    finished(scene)
+    assert not tree.exists() and run(scene, "undo", "cart").code == 0
+    assert differences(before, snapshot(scene)) == []
 
 
 def test_what_came_back_and_what_did_not_is_told(done: Scene) -> None:
@@ -460,6 +473,15 @@ def test_a_pull_request(tmp_path: Path) -> None:
     assert run(scene, "finish", "cart", "--pr", "--force").code == 0
     document = refused(scene, "already-pushed")
     assert document["pr"]["number"] == 1 and document["fix"].startswith("gh pr close 1")
+
+
+def test_the_repository_was_moved(tmp_path: Path) -> None:
+    scene = finished(with_tree(tmp_path / "here"))
+    moved = Scene(tmp_path / "there")
+    os.rename(scene.base, moved.base)
+    assert refused(moved, "repository-moved")["primary"] == str(scene.shop)
+    os.rename(moved.base, scene.base)
+    assert run(scene, "undo", "cart").code == 0
 
 
 def test_a_feature_nobody_knows(tmp_path: Path) -> None:

@@ -90,12 +90,12 @@ class Outcome:
 
     def _restored(self) -> dict[str, list[str]]:
         past, facts = self.plan.past, self.facts
-        ignored = [file.path for file in self.plan.ignored.files if not file.path.startswith(f"{past.archived}/")]
+        ignored = [file.path for file in self.plan.ignored.files if not past.is_archived(file.path)]
         return {
             "feature": [file.path for file in self.plan.feature.files],
             "ignored": facts["files"].get("ignored", []) if facts else ignored if past.kind == GONE else [],
             "replicated": facts["files"].get("replicated", []) if facts else [f.path for f in self.plan.replicated],
-            "links": [link["path"] for link in past.removal.get("links") or []] if past.kind == GONE else [],
+            "links": [link["path"] for link in past.own_links] if past.kind == GONE else [],
             "mainTree": [file.path for file in self.plan.shed.files],
         }
 

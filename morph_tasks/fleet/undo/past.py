@@ -102,6 +102,15 @@ class Past:
     def archived(self) -> str:
         return str(self.archive.get("archived") or f"{ARCHIVE}/{self.feature}")
 
+    @property
+    def own_links(self) -> list[dict[str, str]]:
+        """Return the links of the removed tree that do not come back with the folder of the feature."""
+        return [link for link in self.removal.get("links") or [] if not self.is_archived(link["path"])]
+
+    def is_archived(self, path: str) -> bool:
+        """Tell whether a path belongs to the archived feature: it comes back with the feature's folder."""
+        return path.startswith(f"{self.archived}/")
+
 
 def read_past(repo: Repo, feature: str) -> Past:
     """Return the last finish of a feature.

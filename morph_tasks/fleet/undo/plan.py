@@ -48,14 +48,14 @@ class Plan:
     warnings: tuple[str, ...] = field(default=())
 
 
-def make_plan(past: Past, record: Record, *, without_ignored: bool) -> Plan:
+def make_plan(repo: Repo, past: Past, record: Record, *, without_ignored: bool) -> Plan:
     """Compute an undo and raise the first refusal that stands against it; changes nothing.
 
-    Codes: `already-pushed`, `default-moved`, `merge-in-use`, `branch-exists`, `path-taken`, `worktree-gone`,
-    `main-tree-elsewhere`, `feature-exists`, `ports-taken`, `backup-incomplete`, `ignored-discarded`,
-    `replicated-changed`, and what moving a tree refuses.
+    Codes: `repository-moved`, `already-pushed`, `default-moved`, `merge-in-use`, `branch-exists`, `branch-gone`,
+    `path-taken`, `worktree-gone`, `main-tree-elsewhere`, `default-checked-out-twice`, `feature-exists`, `ports-taken`,
+    `backup-incomplete`, `ignored-discarded`, `replicated-changed`, and what moving a tree refuses.
     """
-    home = open_repo(past.primary)
+    home = _home(repo, past)
     _refuse_pushed(home, past)
     default_tree = _refuse_default(home, past, record)
     _refuse_branch(home, past, record)
@@ -72,6 +72,18 @@ def make_plan(past: Past, record: Record, *, without_ignored: bool) -> Plan:
         _refuse_incomplete(past, feature, ignored, shed)
         _refuse_changed(past, changed)
     return Plan(past, record, home, default_tree, feature, ignored, shed, replicated, tuple(left_out))
+
+
+def _home(repo: Repo, past: Past) -> Repo:
+    """Return the main tree; the journal names places, and they hold for a repository that is still where it was."""
+    try:
+        home = open_repo(past.primary)
+    except Refusal:
+        home = None
+    if home is None or not _same(home.common_dir, repo.common_dir):
+        what = f"the finish of {past.feature!r} was run in {past.primary}, and the repository is not there any more"
+        raise Refusal("repository-moved", what, fix=f"move it back to {past.primary}", primary=str(past.primary))
+    return home
 
 
 def again(past: Past, *words: str) -> str:
@@ -255,15 +267,10 @@ def _files(place: Path) -> list[Path]:
 def _ignored_source(past: Past) -> Source:
     if past.kind != GONE:
         return Source()
-    wanted = [entry for entry in past.removal.get("exclusive", ()) if not _is_archived(past, entry["path"])]
+    wanted = [entry for entry in past.removal.get("exclusive", ()) if not past.is_archived(entry["path"])]
     if (past.plan.get("options") or {}).get("discardIgnored"):
         wanted = []
     return read_source(past.teardown.get("ignoredBackup"), wanted)
-
-
-def _is_archived(past: Past, path: str) -> bool:
-    """Tell whether a file belongs to the archived feature: it comes back with the folder of the feature."""
-    return path.startswith(f"{past.archived}/")
 
 
 def _replicated(past: Past, record: Record) -> tuple[tuple[File, ...], list[dict[str, str]]]:

@@ -27,7 +27,7 @@ def undo(repo: Repo, feature: str, *, without_ignored: bool = False, dry_run: bo
         recovered = [] if dry_run else _recover(repo)
         past = read_past(repo, feature)
         record = Record(past.journal)
-        plan = make_plan(past, record, without_ignored=without_ignored)
+        plan = make_plan(repo, past, record, without_ignored=without_ignored)
         resumed = record.begun
         if dry_run:
             return Outcome(plan, dry_run=True, resumed=resumed)

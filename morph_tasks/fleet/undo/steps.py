@@ -88,11 +88,11 @@ def files(plan: Plan) -> Facts:
     if past.kind != GONE:
         return {}
     assert past.tree
-    own = tuple(file for file in plan.ignored.files if not _comes_with_folder(plan, file.path))
+    own = tuple(file for file in plan.ignored.files if not past.is_archived(file.path))
     taken = put_files(plan.ignored.place or past.tree, past.tree, own, over=(WORKTREE_ENV,))
     taken += put_files(past.primary, past.tree, plan.replicated)
-    taken += put_links(past.tree, past.removal.get("links") or [])
-    put_folders(past.tree, [one for one in past.removal.get("emptyFolders") or [] if not _comes_with_folder(plan, one)])
+    taken += put_links(past.tree, past.own_links)
+    put_folders(past.tree, [one for one in past.removal.get("emptyFolders") or [] if not past.is_archived(one)])
     return {
         "ignored": [file.path for file in own if file.path not in taken],
         "replicated": [file.path for file in plan.replicated if file.path not in taken],
@@ -118,10 +118,6 @@ def ports(plan: Plan) -> Facts:
 
     claim(plan.home, str(plan.past.plan["portsKey"]), int(base))
     return {"ports": base}
-
-
-def _comes_with_folder(plan: Plan, path: str) -> bool:
-    return path.startswith((f"{plan.past.archived}/", f"{plan.past.folder}/"))
 
 
 def _said(plan: Plan) -> str:
