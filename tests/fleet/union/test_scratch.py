@@ -138,7 +138,7 @@ def test_neither_hooks_nor_references_of_the_user_are_used(shop: Any) -> None:
     hooks.mkdir()
     (hooks / "post-checkout").write_text(f"#!/bin/sh\ntouch {shop.root}/hooked\n")
     (hooks / "post-checkout").chmod(0o755)
-    shop.git("config", "core.hooksPath", "hooks")
+    shop.git("config", "core.hooksPath", str(hooks))
     shop.git("config", "core.sparseCheckout", "true")
     commit = shop.git("rev-parse", "HEAD")
     with _room(shop) as room:
@@ -203,3 +203,13 @@ def test_a_repository_with_long_object_ids(shop: Any, tmp_path: Path, monkeypatc
     shop.root = made.root
     shop.green("one", {"one": "1\n"})
     assert shop.union(verify=True)["verify"]["status"] == "pass"
+
+
+def test_a_bare_repository_with_linked_trees(shop: Any, tmp_path: Path) -> None:
+    shop.green("one", {"one": "1\n"})
+    Project(shop.tree("one")).commit("stamp")
+    bare = tmp_path / "bare.git"
+    shop.git("clone", "-q", "--bare", str(shop.root), str(bare))
+    shop.git("worktree", "add", "-q", str(tmp_path / "main"), "main", tree=bare)
+    made = shop.union(tree=tmp_path / "main", verify=True)
+    assert made["union"]["merged"] == ["one"] and made["verify"]["status"] == "pass"

@@ -40,6 +40,22 @@ def test_one_feature_on_an_unmoved_default_branch_reuses_its_own_proof(shop: Any
     assert (found["status"], shop.suites()) == ("pass", 1) and unit["reused"]["tree"] == "one-tree"
 
 
+def test_models_and_applications_are_left_out_and_what_they_write_stays_no_input(shop: Any) -> None:
+    evals = {"id": "e", "command": "true", "runner": "evals", "evals": {"summary": "s.json", "cacheDir": "answers"}}
+    browser = {"id": "browser", "runner": "none", "command": "sh suite.sh", "e2e": True}
+    config = json.loads((shop.root / ".morph/config/config.json").read_text())
+    config["project"]["tests"] += [evals, browser]
+    tree = shop.begin("one", {".morph/config/config.json": json.dumps(config), "answers/a.json": "{}"})
+    shop.project.verify("one", cwd=tree)
+    shop.stamp("one")
+    ran = shop.suites()
+    found = _verified(shop)
+    told = {run["id"]: (run["status"], run["reason"], bool(run["reused"])) for run in found["runs"]}
+    assert told["tests/unit"] == ("pass", None, True) and shop.suites() == ran
+    assert told["tests/e"][0] == "skip" and "asks no model" in told["tests/e"][1]
+    assert told["tests/browser"][0] == "skip" and "not brought up" in told["tests/browser"][1]
+
+
 def test_a_pair_that_merges_cleanly_and_is_red_together(shop: Any) -> None:
     for at in range(5):
         shop.green(f"fine-{at}", {f"checks/fine-{at}.sh": "true\n", f"pad/{at}": "x"})
