@@ -156,15 +156,23 @@ def test_a_default_branch_that_went_on(cart: Cart) -> None:
     assert (cart.main / "news.md").exists() and (cart.main / "total.py").exists()
 
 
-def test_a_feature_beside_which_another_one_was_archived(cart: Cart) -> None:
+def test_a_feature_beside_which_another_one_was_archived(tmp_path: Path) -> None:
     """The move into the archive looks like a renamed folder: git would move the other feature along."""
-    other = Cart(cart.main, cart.main / "worktrees/shop", "shop")
+    cart = make(tmp_path / "shop", linked=False)
+    for number in range(4):
+        cart.write(f".morph/features/shop/{number}.md", f"page {number}\n" * 20)
+    cart.git("switch", "-q", "main")
+    cart.git("branch", "-qD", "morph/cart")
+    cart.git("add", "-A")
+    cart.git("commit", "-qm", "A feature on main")
+    other = Cart(cart.main, cart.main / "worktrees/other", "other")
     add_feature(other, linked=True)
-    other.git("rm", "-qf", "total.py", cwd=other.tree)
-    other.git("commit", "-qm", "nothing of its own", cwd=other.tree)
-    other.finish()
-    cart.finish()
-    assert sorted(os.listdir(cart.main / ".morph/archive")) == ["cart", "shop"]
+    (cart.main / ".morph/archive").mkdir()
+    cart.git("mv", ".morph/features/shop", ".morph/archive/shop")
+    cart.git("commit", "-qm", "Archive it")
+    made = other.finish()
+    assert made["integrated"] and sorted(os.listdir(cart.main / ".morph/archive")) == ["other", "shop"]
+    assert cart.git("ls-files", ".morph/features") == ""
 
 
 @pytest.mark.parametrize("name", ["with space", "quote's \"d", "new\nline", "höhe"])

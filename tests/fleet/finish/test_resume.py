@@ -347,3 +347,51 @@ def test_a_conflict_that_came_after_the_archive(cart: Cart, monkeypatch: pytest.
     made = cart.finish()
     assert made["integrated"] and made["resumed"] and (cart.main / "README.md").read_text() == "# both\n"
     assert cart.journal and cart.journal.plan["branchTip"] != made["archiveCommit"]
+
+
+def _broken_after(cart: Cart, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Break a finish off right before the step that follows `name`."""
+    after = list(service.STEPS)[list(service.STEPS).index(name) + 1]
+    with monkeypatch.context() as patch:
+        patch.setitem(service.STEPS, after, _interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            cart.finish()
+
+
+def test_the_default_branch_went_on_before_the_run_was_taken_up(cart: Cart, monkeypatch: pytest.MonkeyPatch) -> None:
+    _broken_after(cart, monkeypatch, "integrate")
+    found = cart.journal
+    assert found
+    found.begin("integrate")  # killed before it could write that it was done
+    on = cart.commit("total.py", "total = 2\n", main=True)
+    made = cart.finish()
+    assert made["integrated"] and cart.tip("main") == on and cart.git("status", "--porcelain") == ""
+    assert (cart.main / "total.py").read_text() == "total = 2\n" and made["branchDeleted"]
+
+
+def test_a_branch_whose_merge_was_taken_away_stays(cart: Cart, monkeypatch: pytest.MonkeyPatch) -> None:
+    _broken_after(cart, monkeypatch, "integrate")
+    cart.git("reset", "-q", "--hard", "HEAD~1")
+    made = cart.finish()
+    assert made["branchDeleted"] is False and cart.tip("morph/cart")
+    assert any("main is not known to hold all of it" in line for line in made["warnings"])
+
+
+def test_new_work_after_the_merge_keeps_its_branch(cart: Cart, monkeypatch: pytest.MonkeyPatch) -> None:
+    _broken_after(cart, monkeypatch, "integrate")
+    tip = cart.commit("late.py")
+    made = cart.finish()
+    assert made["branchDeleted"] is False and cart.tip("morph/cart") == tip
+
+
+def test_a_feature_that_begins_anew_beside_an_unfinished_journal(cart: Cart, monkeypatch: pytest.MonkeyPatch) -> None:
+    _broken_after(cart, monkeypatch, "integrate")
+    cart.git("worktree", "remove", "--force", str(cart.tree))
+    cart.git("branch", "-qD", "morph/cart")
+    cart.git("rm", "-rq", ".morph/archive/cart", "total.py")
+    cart.git("commit", "-qm", "Forget it")
+    add_feature(cart, linked=True)
+    before = cart.tip("main")
+    made = cart.finish()
+    assert made["integrated"] and "resumed" not in made and made["mergeCommit"] == cart.tip("main") != before
+    assert (cart.main / "total.py").exists() and len(list((cart.store / "finish/cart").iterdir())) == 2
