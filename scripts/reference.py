@@ -50,7 +50,10 @@ def _command(name: str, context: click.Context) -> str:
     command = getattr(import_module(module), attribute)
     if isinstance(command, click.Group):
         inner = click.Context(command, info_name=name, parent=context)
-        return "\n\n".join(_section(command.commands[sub], inner, sub) for sub in command.commands)
+        # In the order in which they are written down; those that are loaded late come last.
+        names = dict.fromkeys([*command.commands, *command.list_commands(inner)])
+        found = {sub: command.get_command(inner, sub) for sub in names}
+        return "\n\n".join(_section(each, inner, sub) for sub, each in found.items() if each)
     return _section(command, context, name)
 
 

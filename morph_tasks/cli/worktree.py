@@ -8,23 +8,37 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from morph_tasks.cli.common import EPILOG_CODES, feature_argument, json_option, say, wait_option, warn
-from morph_tasks.cli.worktree_end import reap, remove
 
 if TYPE_CHECKING:
     from morph_tasks.fleet.setup import SetUp
 
 
+_ENDS = ("reap", "remove")
+
+
+class _Group(click.Group):
+    """A group that imports how a work tree ends only when that is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*self.commands, *_ENDS})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _ENDS:
+            return self.commands.get(cmd_name)
+        from morph_tasks.cli import worktree_end
+
+        found: click.Command = getattr(worktree_end, cmd_name)
+        return found
+
+
 @click.group(
     "worktree",
+    cls=_Group,
     help="Work trees: a folder, a branch, ports and containers of its own for each feature or task.",
     epilog=EPILOG_CODES,
 )
 def worktree() -> None:
     """Hold the commands on work trees."""
-
-
-worktree.add_command(remove)
-worktree.add_command(reap)
 
 
 @worktree.command(

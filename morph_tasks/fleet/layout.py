@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from morph_tasks.fleet.excludes import excluded
 from morph_tasks.repo.git import open_repo
 from morph_tasks.repo.trees import primary_root
 
@@ -81,6 +82,8 @@ def exclude_lines(repo: Repo, place: Container, tree: Path) -> list[str]:
     inside = os.path.relpath(tree, main)
     if place.path != main / FOLDER or not inside.startswith(f"{FOLDER}/"):
         return [inside]
+    if FOLDER in excluded(repo):
+        return [FOLDER]
     tracked = repo.git("ls-files", "-z", "--", f":(top,literal){FOLDER}") if repo.root == main else b""
     return [inside] if tracked else [FOLDER]
 
