@@ -123,6 +123,8 @@ def in_child(
     """
     with tempfile.TemporaryDirectory() as folder:
         said = Path(folder)
+        for name in ("out", "err"):
+            (said / name).touch()
         pid = os.fork()
         if pid == 0:
             try:
@@ -206,7 +208,10 @@ def _end_of(pid: int, after_s: float | None) -> int:
             if done:
                 return os.waitstatus_to_exitcode(status)
             time.sleep(0.002)
-        os.killpg(pid, signal.SIGKILL)
+        try:
+            os.killpg(pid, signal.SIGKILL)
+        except ProcessLookupError:  # it has no group of its own yet
+            os.kill(pid, signal.SIGKILL)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 

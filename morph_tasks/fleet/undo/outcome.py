@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from morph_tasks.features.store import INDEX
 from morph_tasks.fleet.treeenv import FILE as WORKTREE_ENV
+from morph_tasks.fleet.undo.obstacles import some
 from morph_tasks.fleet.undo.past import GONE, KEPT, MAIN
-from morph_tasks.fleet.undo.plan import some
 
 if TYPE_CHECKING:
     from morph_tasks.fleet.undo.plan import Plan

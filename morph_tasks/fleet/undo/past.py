@@ -127,7 +127,7 @@ def read_past(repo: Repo, feature: str) -> Past:
         raise Refusal(
             "finish-not-complete",
             f"the last finish of {feature!r} was broken off, and only its own steps know how to go on",
-            fix=f"morph-spec finish {shlex.quote(feature)} --{mode}, then undo that",
+            fix=f"morph-spec finish {shlex.quote(feature)} --{mode}",
             feature=feature,
         )
     past = Past(journal)
@@ -135,8 +135,8 @@ def read_past(repo: Repo, feature: str) -> Past:
         pull = past.integrate.get("pr") or {}
         raise Refusal(
             "already-pushed",
-            f"the finish of {feature!r} published its branch as pull request #{pull.get('number')}",
-            fix=f"gh pr close {pull.get('number')}; the branch {past.branch} keeps the work",
+            f"the finish of {feature!r} published {past.branch}, which keeps the work: #{pull.get('number')}",
+            fix=f"gh pr close {pull.get('number')}",
             feature=feature,
             pr=pull or None,
         )

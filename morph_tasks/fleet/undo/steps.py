@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from morph_tasks.errors import Refusal
 from morph_tasks.fleet.treeenv import FILE as WORKTREE_ENV
 from morph_tasks.fleet.undo.folder import restore_feature
+from morph_tasks.fleet.undo.obstacles import tip_of
 from morph_tasks.fleet.undo.past import GONE, KEPT, MAIN
-from morph_tasks.fleet.undo.plan import tip_of
 from morph_tasks.fleet.undo.restore import put_files, put_folders, put_links
 from morph_tasks.proc import ProcError, tail
 from morph_tasks.repo.branch_settings import put_settings
@@ -50,7 +50,7 @@ def default(plan: Plan) -> Facts:
         at = past.merge if tip_of(plan.home, past.default) == past.merge else past.before
         move_tree(main, at, past.tip, to=past.branch, message=_said(plan), partly=True)
         _set(plan, past.default, past.before, tip_of(plan.home, past.default))
-    elif plan.default_tree:
+    elif plan.default_tree and not plan.default_moved:
         tree = open_repo(plan.default_tree)
         move_tree(tree, past.merge, past.before, to=past.default, message=_said(plan), partly=True)
     else:
