@@ -16,6 +16,7 @@ from morph_tasks.fleet import marker
 from morph_tasks.fleet.registration import admin_of
 from morph_tasks.fleet.stamps import new_stamp
 from morph_tasks.proc import tail
+from morph_tasks.repo.ref_lock import ref_moves
 from morph_tasks.repo.trees import live_owners
 
 if TYPE_CHECKING:
@@ -225,8 +226,8 @@ def _add(primary: Repo, plan: TreePlan) -> list[str]:
         words = ["--no-track", "-b", plan.branch, str(plan.path), plan.start]
     else:
         words = [str(plan.path), plan.branch]
-    with marker.heard(primary, plan.key):
-        done = primary.run("worktree", "add", "-q", *words, ok=range(256))
+    with marker.heard(primary, plan.key), ref_moves(primary, plan.branch, config=bool(plan.track)) as git:
+        done = git.run("worktree", "add", "-q", *words, ok=range(256))
     if done.code == 0:
         return []
     said = tail(done)
