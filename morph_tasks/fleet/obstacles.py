@@ -106,17 +106,33 @@ def refuse_mounts(tree: Path) -> None:
 def refuse_trees_inside(repo: Repo, tree: Path) -> None:
     """Raise Refusal `worktree-inside` when another work tree lies in this one."""
     mine = os.path.realpath(tree)
-    for other in repo.worktrees():
+    for other in repo.worktrees() if _may_hold_trees(repo, mine) else ():
         if os.path.realpath(other.path) != mine and is_inside(other.path, tree) and os.path.lexists(other.path):
             what = f"the work tree {other.path} lies in {tree}"
             fix = f"morph-spec worktree remove --target {shlex.quote(str(other.path))}"
             raise Refusal("worktree-inside", what, fix=fix, worktree=str(tree), inside=str(other.path))
 
 
+def _may_hold_trees(repo: Repo, tree: str) -> bool:
+    """Tell whether a work tree may lie in another one, as far as git's own files show it: that spares asking git."""
+    pointers = (repo.common_dir / "worktrees").glob("*/gitdir")
+    try:
+        said = [
+            os.path.realpath(os.path.join(path.parent, os.fsdecode(path.read_bytes()).strip())) for path in pointers
+        ]
+    except OSError:
+        return True
+    inside = tree.rstrip(os.sep) + os.sep
+    return any(place.startswith(inside) and os.path.dirname(place) != tree for place in said)
+
+
 def refuse_exclusive_commits(repo: Repo, git_dir: Path, head: str | None) -> None:
     """Raise Refusal `exclusive-commits` when only the tree's own references hold one; `head`: its detached HEAD."""
     names = {head: "HEAD"} if head else {}
-    listed = repo.text("--git-dir", str(git_dir), "for-each-ref", "--format=%(objectname) %(refname)", "refs/worktree")
+    # Such references are files, each in a place of its own, unless all are in a table.
+    own = (git_dir / "refs/worktree").exists() or (git_dir / "reftable").exists()
+    asked = ("--git-dir", str(git_dir), "for-each-ref", "--format=%(objectname) %(refname)", "refs/worktree")
+    listed = repo.text(*asked) if own else ""
     names |= dict(line.split(" ", 1) for line in listed.splitlines() if line)
     for commit, name in names.items():
         count = exclusive_commits(repo, commit)

@@ -277,7 +277,7 @@ def _was_ours(repo: Repo, path: Path) -> bool:
 
 
 def _branch_of(repo: Repo, admin: Path) -> str | None:
-    return repo.text("--git-dir", str(admin), "symbolic-ref", "--quiet", "--short", "HEAD", ok=(0, 1, 128)) or None
+    return Repo(admin, admin, repo.common_dir, light=repo.light).branch()
 
 
 def _back_up(repo: Repo, plan: RemovalPlan, stamp: str, name: str, namespace: str) -> Path | None:

@@ -12,6 +12,7 @@ from morph_tasks.errors import Refusal
 from morph_tasks.proc import Completed, ProcError, run, tail
 
 _KEPT = ("GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
+_HEX = frozenset("0123456789abcdef")
 _IDENTITY = ("GIT_AUTHOR_", "GIT_COMMITTER_")
 
 
@@ -86,7 +87,20 @@ class Repo:
 
     def branch(self) -> str | None:
         """Return the branch that is checked out, born or not; None when HEAD is detached."""
+        said = self._head_file()
+        if said.startswith("ref: refs/heads/") and said != "ref: refs/heads/.invalid":  # kept in a reftable
+            return said.removeprefix("ref: refs/heads/")
+        if len(said) in (40, 64) and set(said) <= _HEX:
+            return None
         return self.text("symbolic-ref", "--quiet", "--short", "HEAD", ok=(0, 1, 128)) or None
+
+    def _head_file(self) -> str:
+        """Return what HEAD says in its file; empty where git has to be asked."""
+        head = self.git_dir / "HEAD"
+        try:
+            return "" if head.is_symlink() else os.fsdecode(head.read_bytes()).strip()
+        except OSError:
+            return ""
 
     def branch_exists(self, name: str) -> bool:
         return self.run("show-ref", "--verify", "--quiet", f"refs/heads/{name}", ok=(0, 1, 128)).code == 0

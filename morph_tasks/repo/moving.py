@@ -108,9 +108,8 @@ def _clear(repo: Repo, index: str, move: _Move, *, partly: bool, act: bool, fix:
     Files that hold content of `new` are no obstacle; with `act` they are removed, since git would not go over them.
     """
     old, new = move.old, move.new
-    beside(repo, index, "update-index", "-q", "--refresh")
     try:
-        _refuse(repo, index, move, fix)
+        _refuse_refreshed(repo, index, move, fix)
     except Refusal as refusal:
         env = {"GIT_INDEX_FILE": index}
         ready = _ready(repo, index, old, new, partly=partly)
@@ -123,6 +122,14 @@ def _clear(repo: Repo, index: str, move: _Move, *, partly: bool, act: bool, fix:
             for path in ready:
                 _unlink(repo, path)
             _refuse(repo, index, move, fix)
+
+
+def _refuse_refreshed(repo: Repo, index: str, move: _Move, fix: str) -> None:
+    """Refuse a move that cannot be made even once git has looked at the files that only seem to have changed."""
+    with suppress(Refusal):
+        return _refuse(repo, index, move, fix)
+    beside(repo, index, "update-index", "-q", "--refresh")
+    _refuse(repo, index, move, fix)
 
 
 def _refuse(repo: Repo, index: str, move: _Move, fix: str) -> None:

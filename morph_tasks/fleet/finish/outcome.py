@@ -78,7 +78,7 @@ def _integrated(primary: Repo, journal: Journal, step: dict[str, Any]) -> dict[s
             "nextStep": f"git fetch origin: pull request #{number} is merged" if merged else waiting,
         }
     default = str(plan["default"])
-    told = publish.published(primary, default)
+    told = publish.published(primary, default, plan.get("remote"))
     pushed = step.get("push") or {}
     if pushed.get("pushed"):
         told |= {"pushed": True, "published": pushed["published"]}

@@ -45,6 +45,8 @@ class Place:
     @cached_property
     def archived(self) -> bool:
         """Tell whether the branch holds the feature in its archive and not as a feature."""
+        if self.tree and (self.tree.root / FEATURES / self.slug / "feature.json").exists():
+            return False
         return self.tip is not None and _is_archived(self.primary, self.slug, self.tip)
 
     @property

@@ -43,6 +43,7 @@ class Prepared:
     unfinished: Journal | None = None
     resumed: bool = False
     conflicts: tuple[str, ...] = ()
+    signs: bool = False
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -70,6 +71,7 @@ def prepare(repo: Repo, slug: str, wish: Wish, journal: Journal | None) -> Prepa
     if not made.has_done("integrate"):
         _refuse_integration(made)
     refusals.refuse_backup(place, place.tree)
+    made.plan["remote"], made.signs = _settings(place)
     made.plan["verification"] = standing.verification(place)
     made.plan["baseAdvanced"] = standing.base_advanced(place)
     made.warnings += [*made.changes.warnings, *_told(made)]
@@ -170,6 +172,15 @@ def _refuse_integration(made: Prepared) -> None:
         made.warnings.append(f"whether the pull request can be merged is not known: {refusal.what}")
 
 
+def _settings(place: Place) -> tuple[str | None, bool]:
+    """Return the remote that the default branch is published to, and whether commits are to be signed."""
+    asked = ("config", "-z", "--get-regexp", r"^(commit\.gpgsign|remote\.origin\.url)$")
+    entries = place.primary.run(*asked, ok=range(256)).text.split("\0")
+    said = dict(entry.lower().partition("\n")[::2] for entry in entries if entry)
+    signs = "commit.gpgsign" in said and said["commit.gpgsign"] not in ("false", "no", "off", "0")
+    return "origin" if "remote.origin.url" in said else None, signs
+
+
 def _told(made: Prepared) -> Iterator[str]:
     """Yield what a person should know and what is no reason to refuse."""
     place = made.place
@@ -177,8 +188,7 @@ def _told(made: Prepared) -> Iterator[str]:
         yield f"the pull request will conflict with {place.default} in {', '.join(made.conflicts[:5])}"
     from morph_tasks.fleet import claims
 
-    asked = place.primary.run("config", "--type=bool", "--get", "commit.gpgsign", ok=range(256))
-    if asked.text.strip() == "true":
+    if made.signs:
         yield "commit.gpgsign is set, and the commits of a finish are unsigned all the same"
     claimed = claims.warning(place.tree or place.primary, place.slug)
     if claimed:

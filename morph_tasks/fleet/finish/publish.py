@@ -41,9 +41,8 @@ def push(repo: Repo, branch: str) -> str | None:
     return None if done.code == 0 else tail(done)
 
 
-def published(repo: Repo, branch: str) -> dict[str, Any]:
+def published(repo: Repo, branch: str, remote: str | None) -> dict[str, Any]:
     """Return the key `publish`; `ahead` is None where nothing tells."""
-    remote = "origin" if has_origin(repo) else None
     return {"remote": remote, "branch": branch, "ahead": ahead_of(repo, branch) if remote else None, "pushed": False}
 
 

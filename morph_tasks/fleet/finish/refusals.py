@@ -77,8 +77,7 @@ def refuse_tree(place: Place, wish: Wish, tree: Repo, *, goes: bool, own: Collec
     obstacles.refuse_dirty(replace(seen, dirty=tuple(left)), tree.root)
     if goes:
         obstacles.refuse_mounts(tree.root)
-        if _may_hold_trees(tree):
-            obstacles.refuse_trees_inside(place.primary, tree.root)
+        obstacles.refuse_trees_inside(place.primary, tree.root)
         obstacles.refuse_submodules(place.primary, tree.root, tree.git_dir, seen)
     return seen, derived
 
@@ -144,17 +143,6 @@ def _refuse_inside(place: Place, wish: Wish) -> None:
         fix=f"cd {where} && morph-spec finish {place.slug} {mode}",
         worktree=str(tree),
     )
-
-
-def _may_hold_trees(tree: Repo) -> bool:
-    """Tell whether another work tree lies in this one, as far as git's own files show it: that spares asking git."""
-    admin = tree.common_dir / "worktrees"
-    try:
-        pointers = [(folder, (folder / "gitdir").read_bytes()) for folder in admin.iterdir() if folder != tree.git_dir]
-    except OSError:
-        return True
-    inside = os.fsencode(tree.root) + b"/"
-    return any(said.startswith(inside) or not said.startswith(b"/") for _, said in pointers)
 
 
 def _own(tree: Repo, own: Collection[str]) -> list[str]:
