@@ -164,6 +164,11 @@ def _refuse_integration(made: Prepared) -> None:
     try:
         with rehearse(place, made.along) as tried:
             made.conflicts = tried.conflicts
+            if wish.mode == PR and tried.left:
+                made.warnings.append(
+                    f"{place.default} has a copy of {FEATURES}/{place.slug} that the pull request will leave there: "
+                    f"merge {place.default} into {place.branch} first"
+                )
             if wish.mode == MERGE:
                 refusals.refuse_merge(place, tried, stays=made.plan["keepTree"] is not None)
     except Refusal as refusal:

@@ -85,11 +85,13 @@ def refuse_tree(place: Place, wish: Wish, tree: Repo, *, goes: bool, own: Collec
 def refuse_merge(place: Place, tried: Rehearsal, *, stays: bool) -> None:
     """Refuse a merge that conflicts, or that the tree with the default branch cannot take.
 
-    `stays`: the main tree stays on the feature's branch. Raises Refusal `merge-conflict`, `would-overwrite`,
-    `operation-in-progress`, `index-locked` (3).
+    `stays`: the main tree stays on the feature's branch. Raises Refusal `merge-conflict`, `feature-in-default`,
+    `would-overwrite`, `operation-in-progress`, `index-locked` (3).
     """
     if tried.merge is None:
         refuse_conflict(place, tried.conflicts)
+    if tried.left:
+        _refuse_left(place)
     if place.home is not None:
         from morph_tasks.repo.moving import refuse_move
 
@@ -114,6 +116,22 @@ def refuse_conflict(place: Place, conflicts: Iterable[str]) -> None:
         f"{place.branch} and {place.default} conflict in {_named(paths)}",
         fix=f"git -C {where} merge {place.default}, resolve and commit there, then {again}",
         paths=paths,
+        feature=place.slug,
+    )
+
+
+def _refuse_left(place: Place) -> None:
+    """Refuse a merge after which the feature would be archived and live on, such as after a squash merge by hand."""
+    where = shown(place.tree.root) if place.tree else "<a work tree of the branch>"
+    bring = f"git -C {where} merge {place.default}"
+    if place.archived:
+        folder = f"{FEATURES}/{place.slug}"
+        bring += f" && git -C {where} rm -r {folder} && git -C {where} commit -m 'Remove {folder}'"
+    raise Refusal(
+        "feature-in-default",
+        f"{place.default} has a copy of {FEATURES}/{place.slug} that it did not get by merging {place.branch}, so the "
+        "merge would archive the feature and keep it as well",
+        fix=f"{bring}, then morph-spec finish {place.slug} --merge",
         feature=place.slug,
     )
 

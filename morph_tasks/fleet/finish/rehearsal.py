@@ -35,12 +35,16 @@ class Beside(Repo):
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """The commits a finish would make. `merge` is None where the two lines conflict."""
+    """The commits a finish would make. `merge` is None where the two lines conflict.
+
+    `left`: the merge keeps the feature's folder, because the default branch has a copy that it got in another way.
+    """
 
     archive: str
     merge: str | None
     conflicts: tuple[str, ...]
     env: Mapping[str, str] = field(repr=False)
+    left: bool = False
 
     def beside(self, tree: Repo) -> Repo:
         """Return a tree whose git knows these commits."""
@@ -57,11 +61,13 @@ def rehearse(place: Place, along: Along) -> Iterator[Rehearsal]:
     with scratch_objects(tree) as env:
         repo = _beside(tree, env)
         tip, default = str(place.tip), str(place.default_tip)
-        needless = place.archived or place.tree is None or _cannot_matter(place, along)
+        apart = _cannot_matter(place, along)
+        needless = place.archived or place.tree is None or apart
         archive = tip if needless else _archived(repo, place.slug, tip, along)
         merged = merge_trees(repo, default, archive)
         merge = commit_tree(repo, merged.tree, [default, archive], "rehearsal") if merged.clean else None
-        yield Rehearsal(archive, merge, merged.conflicts, env)
+        left = merge is not None and not apart and _holds_feature(repo, place.slug, merge)
+        yield Rehearsal(archive, merge, merged.conflicts, env, left)
 
 
 def _cannot_matter(place: Place, along: Along) -> bool:
@@ -73,6 +79,10 @@ def _cannot_matter(place: Place, along: Along) -> bool:
     if along.remove or lying:
         return False
     return not place.primary.git("ls-tree", "-z", "--name-only", "--full-tree", str(place.default_tip), *paths)
+
+
+def _holds_feature(repo: Repo, slug: str, commit: str) -> bool:
+    return bool(repo.git("ls-tree", "-z", "--name-only", "--full-tree", commit, f"{FEATURES}/{slug}"))
 
 
 def _beside(tree: Repo, env: Mapping[str, str]) -> Repo:

@@ -261,6 +261,16 @@ def test_a_conflict_that_only_the_archive_commit_makes(cart: Cart) -> None:
     assert cart.refused_untouched().code == "merge-conflict"
 
 
+def test_a_feature_that_was_squashed_into_the_default_branch_does_not_live_on(cart: Cart) -> None:
+    cart.git("merge", "-q", "--squash", "morph/cart")
+    cart.git("commit", "-qm", "Squashed by hand")
+    refusal = cart.refused_untouched()
+    assert refusal.code == "feature-in-default" and f"git -C {cart.tree} merge main" in refusal.fix
+    cart.git("merge", "-q", "main", cwd=cart.tree)
+    assert cart.finish()["integrated"]
+    assert not (cart.main / ".morph/features/cart").exists() and (cart.main / ".morph/archive/cart").is_dir()
+
+
 @pytest.mark.parametrize("how", ["edited", "staged", "hidden", "untracked", "ignored"])
 def test_local_changes_in_the_way_of_the_default_branch(cart: Cart, how: str) -> None:
     name = "total.py" if how in ("untracked", "ignored") else "README.md"
