@@ -116,8 +116,11 @@ def _aliases(repo: Repo, branch: str) -> list[str]:
     return [os.fsdecode(name) for name, _, target in pairs if os.fsdecode(target) == f"{_HEADS}{branch}"]
 
 
-def delete_branch(repo: Repo, branch: str, tip: str) -> str | None:
-    """Delete a branch that is at a commit; return why it stays, or None."""
+def delete_branch(repo: Repo, branch: str, tip: str, *, has_settings: bool = True) -> str | None:
+    """Delete a branch that is at a commit; return why it stays, or None.
+
+    `has_settings`: False where the configuration is known to say nothing of it.
+    """
     from morph_tasks.fleet.branches import branches_in_use
     from morph_tasks.proc import tail
     from morph_tasks.repo.ref_lock import ref_moves
@@ -130,5 +133,6 @@ def delete_branch(repo: Repo, branch: str, tip: str) -> str | None:
         done = git.run("update-ref", "--no-deref", "-d", f"{_HEADS}{branch}", tip, ok=range(256))
         if done.code:
             return tail(done)
-        git.run("config", "--remove-section", f"branch.{branch}", ok=range(256))
+        if has_settings:
+            git.run("config", "--remove-section", f"branch.{branch}", ok=range(256))
     return None

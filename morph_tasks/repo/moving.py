@@ -148,8 +148,12 @@ def _move_head(repo: Repo, old: str, new: str, to: str, message: str) -> tuple[s
         with ref_moves(repo, to) as git:
             if branch != to:
                 git.git("symbolic-ref", "-m", message, "HEAD", f"refs/heads/{to}")
-            elif repo.head() != new:
-                git.git("update-ref", "-m", message, f"refs/heads/{to}", new, old)
+            else:
+                try:
+                    git.git("update-ref", "-m", message, f"refs/heads/{to}", new, old)
+                except ProcError:
+                    if repo.head() != new:  # else a killed run had come so far
+                        raise
         return back
     except ProcError as error:
         said = tail(error.done) if error.done else error.what

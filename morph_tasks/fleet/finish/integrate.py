@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -154,6 +155,8 @@ def _move_reference(repo: Repo, default: str, new: str, old: str, branch: str) -
 
 def _hook(tree: Repo, journal: Journal, name: str, *args: str) -> None:
     """Run a hook of the user as git does after such a move; what it complains of comes too late to stop anything."""
+    if not journal.plan.get("hooksElsewhere") and not os.path.lexists(tree.common_dir / "hooks" / name):
+        return
     done = tree.run("hook", "run", "--ignore-missing", name, "--", *args, ok=range(256))
     if done.code:
         said = " ".join(done.stderr.decode("utf-8", "replace").split())[-300:]

@@ -71,7 +71,7 @@ def prepare(repo: Repo, slug: str, wish: Wish, journal: Journal | None) -> Prepa
     if not made.has_done("integrate"):
         _refuse_integration(made)
     refusals.refuse_backup(place, place.tree)
-    made.plan["remote"], made.signs = _settings(place)
+    _read_settings(made)
     made.plan["verification"] = standing.verification(place)
     made.plan["baseAdvanced"] = standing.base_advanced(place)
     made.warnings += [*made.changes.warnings, *_told(made)]
@@ -177,13 +177,14 @@ def _refuse_integration(made: Prepared) -> None:
         made.warnings.append(f"whether the pull request can be merged is not known: {refusal.what}")
 
 
-def _settings(place: Place) -> tuple[str | None, bool]:
-    """Return the remote that the default branch is published to, and whether commits are to be signed."""
-    asked = ("config", "-z", "--get-regexp", r"^(commit\.gpgsign|remote\.origin\.url)$")
-    entries = place.primary.run(*asked, ok=range(256)).text.split("\0")
+def _read_settings(made: Prepared) -> None:
+    """Note the remote to publish to, the user's own folder of hooks, and whether commits are to be signed."""
+    asked = ("config", "-z", "--get-regexp", r"^(commit\.gpgsign|remote\.origin\.url|core\.hookspath)$")
+    entries = made.place.primary.run(*asked, ok=range(256)).text.split("\0")
     said = dict(entry.lower().partition("\n")[::2] for entry in entries if entry)
-    signs = "commit.gpgsign" in said and said["commit.gpgsign"] not in ("false", "no", "off", "0")
-    return "origin" if "remote.origin.url" in said else None, signs
+    made.signs = "commit.gpgsign" in said and said["commit.gpgsign"] not in ("false", "no", "off", "0")
+    made.plan["remote"] = "origin" if "remote.origin.url" in said else None
+    made.plan["hooksElsewhere"] = "core.hookspath" in said
 
 
 def _told(made: Prepared) -> Iterator[str]:

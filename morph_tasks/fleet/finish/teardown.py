@@ -181,8 +181,9 @@ def _delete_branch(primary: Repo, journal: Journal) -> tuple[str | None, list[st
         if not primary.branch_exists(branch):
             return journal.step("teardown").get("branchDeleted"), []
         return None, [f"{branch} stays: {default} is not known to hold all of it"]
-    journal.begin("teardown", branchDeleted=tip, branchSettings=read_settings(primary, branch))
-    problem = delete_branch(primary, branch, tip)
+    settings = read_settings(primary, branch)
+    journal.begin("teardown", branchDeleted=tip, branchSettings=settings)
+    problem = delete_branch(primary, branch, tip, has_settings=bool(settings))
     return (None, [f"{branch} stays: {problem}"]) if problem else (tip, [])
 
 

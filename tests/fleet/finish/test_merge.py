@@ -325,8 +325,10 @@ def test_an_own_folder_of_hooks(cart: Cart, tmp_path: Path) -> None:
     for name in ("pre-commit", "commit-msg", "pre-merge-commit", "prepare-commit-msg"):
         (hooks / name).write_text("#!/bin/sh\nexit 1\n")
         (hooks / name).chmod(0o755)
+    (hooks / "post-merge").write_text(f"#!/bin/sh\ntouch '{tmp_path}/ran'\n")
+    (hooks / "post-merge").chmod(0o755)
     cart.git("config", "core.hooksPath", str(hooks))
-    assert cart.finish()["integrated"]
+    assert cart.finish()["integrated"] and (tmp_path / "ran").exists()
 
 
 def test_signing_without_a_terminal(cart: Cart) -> None:
