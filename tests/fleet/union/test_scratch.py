@@ -46,10 +46,11 @@ def test_a_cache_inside_of_a_work_tree_is_not_used(
     shop: Any, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., Refusal]
 ) -> None:
     tree = shop.begin("one", {"one": "1\n"})
+    monkeypatch.setattr(tempfile, "tempdir", str(shop.root.parent))
     for inside in (shop.root / "cache", tree / "cache", shop.root / ".git" / "cache"):
         monkeypatch.setenv("XDG_CACHE_HOME", str(inside))
         with _room(shop) as room:
-            assert room.folder.is_relative_to(tempfile.gettempdir())
+            assert room.folder.is_relative_to(shop.root.parent / f"morph-spec-{os.getuid()}")
         assert not inside.exists()
     monkeypatch.setattr(tempfile, "tempdir", str(shop.root))
     assert refused(lambda: _place(shop)).code == "no-room"
