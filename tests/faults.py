@@ -187,6 +187,7 @@ def _die(argv: Sequence[str], counter: Path, moment: Moment | None, program: str
 
     files.write_atomic = watched
     sys.addaudithook(watch)
+    sys.argv = [program, *argv]
     if program == "doit":
         from doit.doit_cmd import DoitMain
 

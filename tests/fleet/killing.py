@@ -27,12 +27,11 @@ _TIME = re.compile(rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?Z?|\d{8}T\d{12
 
 @dataclass(frozen=True)
 class Killing:
-    """What to kill. `make` prepares a scene in a folder; the same command completes it (`again`, else `argv`)."""
+    """What to kill. `make` prepares a scene in a folder; the same command completes it."""
 
     make: Callable[[Path], Scene]
     argv: Sequence[str]
     cwd: str = "shop"
-    again: Sequence[str] = ()
     made: Sequence[str] = ()  # what an earlier command made and this one takes away
     settled: Sequence[str] = ("already-finished", "nothing-to-undo", "not-a-worktree")
     program: Any = "morph-spec"
@@ -133,21 +132,16 @@ def _one(
     problems = [f"lost after the kill: {name!a}" for name in lost(scene, before)] + broken(scene, killed=True)
     if problems:
         return problems
-    again = _run(scene, killing, None, again=True)
+    again = _run(scene, killing, None)
     if again.code and not _is_settled(again, killing):
         return [f"the second run fails: {again.code} {again.out[-600:]} {again.err[-600:]}"]
     problems = [f"lost after the second run: {name!a}" for name in lost(scene, before)] + broken(scene)
     return problems + unlike(expected, shape(scene)) + rubbish(scene)
 
 
-def _run(
-    scene: Scene, killing: Killing, moment: Moment | None, *, again: bool = False, after_s: float | None = None
-) -> Ended:
-    words, program = killing.argv, killing.program
-    if again and killing.again:
-        words, program = killing.again, "morph-spec"
+def _run(scene: Scene, killing: Killing, moment: Moment | None, *, after_s: float | None = None) -> Ended:
     cwd = scene.base / killing.cwd
-    return in_child(words, cwd, moment=moment, after_s=after_s, env=scene.env, program=program)
+    return in_child(killing.argv, cwd, moment=moment, after_s=after_s, env=scene.env, program=killing.program)
 
 
 def _is_settled(ended: Ended, killing: Killing) -> bool:

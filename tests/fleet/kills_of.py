@@ -34,8 +34,8 @@ def clean(base: Path) -> Scene:
 
 
 def with_dodo(base: Path) -> Scene:
-    """Make a repository whose tasks doit knows, with the feature in the main tree."""
-    scene = in_main_tree(base)
+    """Make a repository whose tasks doit knows."""
+    scene = with_tree(base)
     write(scene.shop / "dodo.py", "from morph_tasks.tasks import *\n")
     scene.git("add", "dodo.py")
     scene.git("commit", "-qm", "tasks")
@@ -49,4 +49,4 @@ KILLINGS = {
     "worktree remove": Killing(clean, ("worktree", "remove", "cart")),
     "undo": Killing(finished, ("undo", "cart"), made=(".morph/archive/cart/feature.json",)),
 }
-BY_DOIT = Killing(with_dodo, ("finish:cart", "mode=merge", "force=1"), again=FINISH, program="doit")
+BY_DOIT = Killing(with_dodo, ("finish:cart", "mode=merge", "force=1"), program="doit")

@@ -24,7 +24,7 @@ def test_killed_at_random_changes(tmp_path: Path, killing: Killing) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_killed_in_doit_and_completed_by_the_command(tmp_path: Path) -> None:
+def test_killed_in_doit(tmp_path: Path) -> None:
     wrong = kill_all(tmp_path, BY_DOIT, some_changes(4, seed=6))
     assert not wrong, "\n".join(wrong)
 
