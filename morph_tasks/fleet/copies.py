@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
-from morph_tasks.repo.byproducts import is_byproduct
 from morph_tasks.repo.private import digest
 
 if TYPE_CHECKING:
@@ -91,6 +90,8 @@ def _named(primary: Repo) -> list[str]:
 
 def _is_fit(path: str, skipped: dict[str, str]) -> bool:
     """Tell whether a path is one to carry along; what is left out is told by its folder."""
+    from morph_tasks.repo.byproducts import is_byproduct
+
     *folders, _ = path.split("/")
     if path.endswith("/"):
         skipped[path] = "it is a repository of its own"

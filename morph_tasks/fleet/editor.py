@@ -27,8 +27,8 @@ _BUILT = ("**/bin/**", "**/obj/**")
 _SECTIONS = ("files.watcherExclude", "search.exclude", "files.exclude")
 _BOM = b"\xef\xbb\xbf"
 _PROJECTS = (".sln", ".slnx", ".csproj")
-_TRAILING = re.compile(r",(\s*[}\]])")
-_IN_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_TRAILING = r",(\s*[}\]])"
+_IN_STRING = r'"(?:[^"\\]|\\.)*"'
 
 
 @dataclass(frozen=True)
@@ -123,10 +123,10 @@ def _update(primary: Repo, path: Path, raw: bytes, wanted: dict[str, dict[str, b
 
 
 def _why_unreadable(text: str) -> str:
-    plain = _IN_STRING.sub('""', text)
+    plain = re.sub(_IN_STRING, '""', text)
     if "//" in plain or "/*" in plain:
         return "comments"
-    repaired = _TRAILING.sub(r"\1", plain)
+    repaired = re.sub(_TRAILING, r"\1", plain)
     with suppress(ValueError):
         json.loads(repaired)
         return "trailing-comma" if repaired != plain else "unreadable"

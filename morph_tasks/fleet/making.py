@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from morph_tasks.errors import Refusal
 from morph_tasks.fleet import marker
 from morph_tasks.fleet.registration import admin_of
-from morph_tasks.fleet.stamps import new_stamp
 from morph_tasks.proc import tail
 from morph_tasks.repo.ref_lock import ref_moves
 from morph_tasks.repo.trees import live_owners
@@ -182,7 +181,9 @@ def _clear_half(primary: Repo, plan: TreePlan, before: list[str]) -> Path | None
     """Put what a killed git left out of the way, and forget its registration; return where the files are now."""
     aside = None
     if os.path.lexists(plan.path):
-        aside = plan.path.with_name(f".half-{plan.path.name[:100]}-{new_stamp()}")
+        from morph_tasks.fleet.stamps import new_stamp
+
+        aside = plan.path.with_name(f".half-{plan.path.name[:40]}-{new_stamp()}")
         os.rename(plan.path, aside)
     for admin in _admin_folders(primary):
         # Killed before git wrote whose it is: told by its name, and by having appeared since.
@@ -241,6 +242,7 @@ def _add(primary: Repo, plan: TreePlan) -> list[str]:
 def _forget(primary: Repo, stale: RemovalPlan) -> None:
     """Have git forget one tree that is gone. Not by `git worktree prune`, which would forget moved trees, too."""
     from morph_tasks.fleet.removal import remove_tree
+    from morph_tasks.fleet.stamps import new_stamp
 
     remove_tree(primary, stale, stamp=new_stamp(), name=stale.path.name)
 

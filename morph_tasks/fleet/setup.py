@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from morph_tasks.errors import Refusal
 from morph_tasks.features.store import FEATURES, feature_dir, state_lock, write_index
 from morph_tasks.fleet import marker, treeenv
-from morph_tasks.fleet.bases import check_task_name, start_of_default, task_base
 from morph_tasks.fleet.copies import Copied, copy_all
 from morph_tasks.fleet.editor import SETTINGS, EditorSettings, settle_editor
 from morph_tasks.fleet.excludes import DERIVED, exclude
@@ -75,6 +74,8 @@ def setup(repo: Repo, slug: str) -> SetUp:
     Raises Refusal `feature-not-found` (2), `feature-in-use` (3), `path-taken`, `no-commits`, `feature-uncommitted`,
     `busy` (3) and what its parts raise. A run that was killed half-way is completed.
     """
+    from morph_tasks.fleet.bases import start_of_default
+
     primary = primary_of(repo)
     feature_dir(primary.root, slug)
     with fleet_lock(primary):
@@ -99,6 +100,8 @@ def provision(repo: Repo, name: str, *, base: str | None = None) -> SetUp:
     Raises Refusal `invalid-name`, `no-such-base` (both 2), `task-in-use` (3), `path-taken`, `no-commits`, `busy` (3)
     and what its parts raise.
     """
+    from morph_tasks.fleet.bases import check_task_name, task_base
+
     check_task_name(name)
     primary = primary_of(repo)
     with fleet_lock(primary):

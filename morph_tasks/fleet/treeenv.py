@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from morph_tasks.repo.files import write_atomic
+from morph_tasks.errors import Refusal
 
 if TYPE_CHECKING:
     from morph_tasks.model.load import Config
@@ -32,13 +32,18 @@ def write(tree: Repo, config: Config, key: str, feature: str) -> Path:
 def write_env(tree: Repo, env: StackEnv) -> Path:
     """Write an environment that is known; raises Refusal `write-failed`."""
     path = tree.root / FILE
-    if os.path.islink(path):  # it would be written wherever that leads
-        os.unlink(path)
     lines = [f"{name}={_quoted(value)}\n" for name, value in env.values.items()]
     data = (_HEAD + "".join(lines)).encode("utf-8", "surrogateescape")
-    write_atomic(path, data, mode=0o600)
-    if path.stat().st_mode & 0o777 != 0o600:
-        path.chmod(0o600)
+    # Not synced: it can be written anew at any time. The same name for every try, so that a kill leaves no litter.
+    part = path.with_name(f".{path.name}.new")
+    try:
+        path.parent.mkdir(exist_ok=True)
+        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "wb") as file:
+            os.fchmod(file.fileno(), 0o600)
+            file.write(data)
+        os.replace(part, path)
+    except OSError as error:
+        raise Refusal("write-failed", f"{path} could not be written: {error.strerror or error}") from error
     return path
 
 
