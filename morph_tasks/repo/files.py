@@ -113,7 +113,7 @@ def locked(path: Path, *, wait_s: float, what: str) -> Iterator[None]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        taken = _flock(fd, wait_s)
+        taken = try_lock(fd, wait_s)
     except OSError as error:
         if fd is not None:
             os.close(fd)
@@ -138,8 +138,8 @@ def _release(fd: int) -> None:
     os.close(fd)
 
 
-def _flock(fd: int, wait_s: float) -> bool:
-    """Take the lock of an open file; tells whether it was free in time."""
+def try_lock(fd: int, wait_s: float) -> bool:
+    """Take the kernel's lock of an open file; tells whether it was free in time."""
     import fcntl
     import time
 

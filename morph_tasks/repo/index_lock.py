@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from morph_tasks.errors import Refusal
-from morph_tasks.repo.ref_lock import try_lock
+from morph_tasks.repo.files import try_lock
 
 if TYPE_CHECKING:
     from morph_tasks.proc import Completed

@@ -14,6 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from morph_tasks.repo.files import try_lock
+
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
 
@@ -95,19 +97,3 @@ def _guard(path: Path, *, patient: bool) -> Iterator[bool]:
             if alone:
                 fcntl.flock(fd, fcntl.LOCK_UN)
             os.close(fd)
-
-
-def try_lock(fd: int, wait_s: float) -> bool:
-    """Take the kernel's lock of an open file; tells whether it was free in time."""
-    import fcntl
-
-    deadline = time.monotonic() + wait_s
-    while True:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= deadline:
-                return False
-            time.sleep(0.02)
-        else:
-            return True
