@@ -65,6 +65,8 @@ def prepare(repo: Repo, slug: str, wish: Wish, journal: Journal | None) -> Prepa
     wish.check(slug)
     place = find_place(repo, slug)
     unfinished = journal if journal and journal.state == OPEN and not _overtaken(journal, place) else None
+    if unfinished and _lost_merge(unfinished, place):
+        unfinished.note("integrate", state="begun")
     standing.refuse_standing(place, wish, journal, unfinished)
     made = _drawn(place, wish, unfinished)
     _look(made)
@@ -81,6 +83,14 @@ def prepare(repo: Repo, slug: str, wish: Wish, journal: Journal | None) -> Prepa
 def _overtaken(journal: Journal, place: Place) -> bool:
     """Tell whether the feature has begun anew since a journal was left open: nothing of it can be taken up."""
     return journal.is_done("archive") and place.tip is not None and not place.archived
+
+
+def _lost_merge(journal: Journal, place: Place) -> bool:
+    """Tell whether the default branch no longer holds what an earlier run merged: it has to be merged again."""
+    if journal.plan["mode"] != MERGE or not journal.is_done("integrate") or place.tip is None:
+        return False
+    merged = str(journal.step("integrate")["branchTip"])
+    return place.default_tip is not None and contained(place.primary, merged, place.default_tip) is False
 
 
 def _drawn(place: Place, wish: Wish, unfinished: Journal | None) -> Prepared:

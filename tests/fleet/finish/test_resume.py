@@ -369,12 +369,20 @@ def test_the_default_branch_went_on_before_the_run_was_taken_up(cart: Cart, monk
     assert (cart.main / "total.py").read_text() == "total = 2\n" and made["branchDeleted"]
 
 
-def test_a_branch_whose_merge_was_taken_away_stays(cart: Cart, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_merge_that_was_taken_away_is_made_again(cart: Cart, monkeypatch: pytest.MonkeyPatch) -> None:
     _broken_after(cart, monkeypatch, "integrate")
     cart.git("reset", "-q", "--hard", "HEAD~1")
-    made = cart.finish()
-    assert made["branchDeleted"] is False and cart.tip("morph/cart")
-    assert any("main is not known to hold all of it" in line for line in made["warnings"])
+    check_done(cart, cart.finish())
+
+
+def test_a_merge_that_was_taken_away_once_the_tree_was_gone(cart: Cart, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("morph_tasks.fleet.finish.teardown._delete_branch", _interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        cart.finish()
+    monkeypatch.undo()
+    monkeypatch.chdir(cart.main.parent)
+    cart.git("reset", "-q", "--hard", "HEAD~1")
+    check_done(cart, cart.finish())
 
 
 def test_new_work_after_the_merge_keeps_its_branch(cart: Cart, monkeypatch: pytest.MonkeyPatch) -> None:
