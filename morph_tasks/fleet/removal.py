@@ -228,7 +228,7 @@ def _unregistered(repo: Repo, path: Path) -> RemovalPlan:
 def _missing(repo: Repo, path: Path, admin: Path) -> RemovalPlan:
     """Plan for a registration whose folder is gone."""
     obstacles.refuse_locked(admin, path)
-    moved_to = _moved_to(path, admin)
+    moved_to = _moved_to(path, admin) or _moved_along(repo, path, admin)
     if moved_to:
         what = f"the work tree {path} was moved to {moved_to}"
         fix = f"git worktree repair {shlex.quote(str(moved_to))}"
@@ -257,6 +257,22 @@ def _moved_to(path: Path, admin: Path) -> Path | None:
         return None
     real = Path(os.path.realpath(admin))
     return next((one for one in sorted(beside) if (one / ".git").is_file() and git_dir_of(one) == real), None)
+
+
+def _moved_along(repo: Repo, path: Path, admin: Path) -> Path | None:
+    """Return where a missing tree lies in a repository that was moved as a whole: its `.git` leads to the old place."""
+    from morph_tasks.fleet.layout import tree_path
+
+    usual = tree_path(repo, lenient_config(repo), path.name)
+    for one in (usual, primary_root(repo) / path.parent.name / path.name):
+        try:
+            said = os.fsdecode((one / ".git").read_bytes())
+        except OSError:
+            continue
+        pointer = Path(os.path.join(one, said.removeprefix("gitdir:").strip()))
+        if pointer.parts[-2:] == admin.parts[-2:] and not os.path.lexists(pointer):
+            return one
+    return None
 
 
 def _is_ours(repo: Repo, path: Path) -> bool:

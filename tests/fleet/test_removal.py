@@ -475,6 +475,19 @@ def test_a_record_that_cannot_be_read_stops_nobody(linked: Linked) -> None:
 # Folders that are gone
 
 
+def test_a_tree_that_moved_along_with_its_repository_is_not_missing(tmp_path: Path) -> None:
+    linked = make_linked(tmp_path)
+    (linked.tree / "edited").write_text("not committed")
+    old, new = linked.main, tmp_path / "moved"
+    tree = new / linked.tree.relative_to(old)
+    old.rename(new)
+    moved = Linked(new, linked.tree, linked.branch)
+    caught = refused(lambda: removal.plan_removal(moved.repo, linked.tree), "worktree-moved")
+    assert caught.fix == f"git worktree repair {tree}"
+    moved.git("worktree", "repair", str(tree))
+    refused(lambda: removal.plan_removal(moved.repo, tree), "worktree-dirty")
+
+
 def test_only_the_registration_in_question_is_dropped(tmp_path: Path) -> None:
     linked = make_linked(tmp_path, branch="b4", place="../w4")
     other, moved = tmp_path / "w6", tmp_path / "w6-moved"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -113,6 +114,8 @@ def _drawn(place: Place, wish: Wish, unfinished: Journal | None) -> Prepared:
     if unfinished and (unfinished.is_done("archive") or place.archived):
         # What was before the first change stays what undo goes back to.
         plan |= {name: unfinished.plan[name] for name in _FIRST}
+        if place.tree is not None and plan["ownerTree"] and not os.path.lexists(plan["ownerTree"]):
+            plan["ownerTree"] = str(place.tree.root)  # moved since
     resumed = place.archived or bool(unfinished and unfinished.step("archive"))
     return Prepared(place, wish, plan, unfinished=unfinished, resumed=resumed)
 

@@ -385,6 +385,21 @@ def test_a_merge_that_was_taken_away_once_the_tree_was_gone(cart: Cart, monkeypa
     check_done(cart, cart.finish())
 
 
+def test_the_repository_was_moved_before_the_run_was_taken_up(cart: Cart, monkeypatch: pytest.MonkeyPatch) -> None:
+    cart.write("local/mine", "only here\n")
+    _broken_after(cart, monkeypatch, "integrate")
+    main = cart.main.with_name("moved")
+    tree = main / cart.tree.relative_to(cart.main)
+    cart.main.rename(main)
+    moved = Cart(main, tree)
+    monkeypatch.chdir(main.parent)
+    assert moved.refused().code == "worktree-moved" and (tree / "local/mine").exists()
+    moved.git("worktree", "repair", str(tree))
+    made = moved.finish()
+    check_done(moved, made)
+    assert Path(made["ignoredBackup"], "local/mine").read_text() == "only here\n"
+
+
 def test_new_work_after_the_merge_keeps_its_branch(cart: Cart, monkeypatch: pytest.MonkeyPatch) -> None:
     _broken_after(cart, monkeypatch, "integrate")
     tip = cart.commit("late.py")
