@@ -88,10 +88,10 @@ def deletable(repo: Repo, branch: str) -> str:
     evidence = _merged(repo, branch, tip)
     if evidence is None:
         return tip
-    many = "commits" if count is None else f"{count} commit{'s' * (count > 1)}"
+    many = "commits that are" if count is None else "1 commit that is" if count == 1 else f"{count} commits that are"
     raise Refusal(
         "branch-unmerged",
-        f"{branch} holds {many} that are not proved to be anywhere else ({evidence})",
+        f"{branch} holds {many} not proved to be anywhere else ({evidence})",
         fix=f"remove the tree without --delete-branch; then git branch -D {shlex.quote(branch)} throws the work away",
         branch=branch,
         tip=tip,

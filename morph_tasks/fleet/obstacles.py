@@ -199,4 +199,5 @@ def _unproved(repo: Repo, place: Path, *, is_checked_out: bool) -> str | None:
     if done.code:
         return f"cannot be looked into ({done.stderr.decode('utf-8', 'replace').strip()[-200:]})"
     count = done.text.strip()
-    return None if count == "0" else f"holds {count} commits that its remote is not known to have"
+    many = "1 commit" if count == "1" else f"{count} commits"
+    return None if count == "0" else f"holds {many} that its remote is not known to have"

@@ -92,7 +92,8 @@ def _ends(made: Prepared, shield: list[str], links: list[Any]) -> Iterator[str]:
         if links:
             yield f"unlink {len(links)} link{'s' * (len(links) > 1)}"
         if shield:
-            yield f"copy {len(shield)} files that exist only there to the backups"
+            many = "1 file that exists" if len(shield) == 1 else f"{len(shield)} files that exist"
+            yield f"copy {many} only there to the backups"
         yield f"remove the work tree {plan['ownerTree']}"
     elif place.linked:
         yield f"leave the work tree {plan['ownerTree']} where it is"

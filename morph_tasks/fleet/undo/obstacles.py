@@ -99,7 +99,7 @@ def _refuse_moved(home: Repo, past: Past, tip: str | None) -> None:
         on_top = home.run("merge-base", "--is-ancestor", past.merge, tip, ok=range(256)).code == 0
         count = int(said) if on_top and said.isdigit() else None
     if count:
-        what = f"{past.default} has {count} commits on top of the merge of {past.feature!r}"
+        what = f"{past.default} has {count} commit{'s' * (count > 1)} on top of the merge of {past.feature!r}"
         fix = _revert(home, past)
     else:
         what = f"{past.default} is no longer at the merge of {past.feature!r} ({past.merge[:10]})"
