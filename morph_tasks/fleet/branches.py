@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from morph_tasks.errors import Refusal
 from morph_tasks.fleet import likeness
 from morph_tasks.proc import ProcError
-from morph_tasks.repo.merging import merge_trees
 from morph_tasks.repo.scratch import scratch_objects
 from morph_tasks.repo.trees import checked_out
 
@@ -28,7 +27,7 @@ OPEN, IN_WORKTREE, UNMERGED = "open", "in-worktree", "unmerged"
 MERGED = (ANCESTRAL, SQUASH)
 _HEADS, _ORIGIN = "refs/heads/", "refs/remotes/origin/"
 # A replaced object would answer for another one.
-_TRUE = {"GIT_NO_REPLACE_OBJECTS": "1"}
+_TRUE = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": os.devnull}
 
 
 @dataclass(frozen=True)
@@ -213,8 +212,7 @@ def _content(repo: Repo, tip: str, target: str, env: Mapping[str, str]) -> tuple
         return True, f"one commit of {name} makes the same change as the whole branch"
     if likeness.each_applied(repo, tip, target, env):
         return True, f"{name} has the like of each of its commits"
-    merge = merge_trees(repo, target, tip, env=env)
-    if merge.clean and merge.tree == theirs:
+    if likeness.brings_nothing(repo, bases, tip, target, env):
         return True, f"merging it would change nothing in {name}"
     count = repo.run("rev-list", "--count", f"{target}..{tip}", env=env).text.strip()
     return False, f"{count} commit{' is' if count == '1' else 's are'} not in {name}"

@@ -1,10 +1,15 @@
-"""Is a change in another line of commits already, under other commits? By what it does, not by its name."""
+"""Is a change in another line of commits already, under other commits? By what it does, not by its name.
+
+Patches are alike that do the same in two places which look alike, so merging has to agree: it would bring nothing.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
+
+from morph_tasks.repo.merging import merge_trees
 
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
@@ -19,6 +24,15 @@ _DIFF = (
     "diff-tree", "--stdin", "--root", "-p", "--binary", "--full-index", "--no-renames", "--no-ext-diff",
     "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/",
 )  # fmt: skip
+# What a merge brings is what the files say, not what the user's settings make of it.
+_PLAIN = {
+    "GIT_CONFIG_COUNT": "2",
+    "GIT_CONFIG_KEY_0": "merge.default",
+    "GIT_CONFIG_VALUE_0": "text",
+    "GIT_CONFIG_KEY_1": "merge.renormalize",
+    "GIT_CONFIG_VALUE_1": "false",
+}
+_BUILT_IN = (b"unspecified", b"set", b"unset", b"text", b"binary")
 _SAYS_WHERE = (b" ", b"@@", b"index ")  # context, places and blob ids: they differ for one and the same change
 
 
@@ -44,7 +58,28 @@ def each_applied(repo: Repo, tip: str, target: str, env: Mapping[str, str]) -> b
     theirs = [commit for mark, commit in _marked(repo, env, "--left-only", target, tip) if mark == "="]
     # Git's comparison passes over white space, which can be the whole change.
     done = {_deed(patch) for patch in _patches(repo, env, theirs)}
-    return all(_deed(patch) in done for patch in _patches(repo, env, [commit for _, commit in own]))
+    if not all(_deed(patch) in done for patch in _patches(repo, env, [commit for _, commit in own])):
+        return False
+    return any(_brings_nothing(repo, tip, commit, env) for commit in theirs)
+
+
+def brings_nothing(repo: Repo, bases: Sequence[str], tip: str, target: str, env: Mapping[str, str]) -> bool:
+    """Tell whether merging `tip` would leave the files of `target` as they are; a driver that decides proves nothing.
+
+    `bases`: where the two parted. Raises what `merge_trees` raises.
+    """
+    if not _brings_nothing(repo, tip, target, env):
+        return False
+    paths = b"".join(
+        repo.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, tip, env=env).stdout for base in bases
+    )
+    said = repo.run("check-attr", "-z", "--stdin", "merge", stdin=paths, env=env).stdout.split(b"\0")
+    return all(driver in _BUILT_IN for driver in said[2::3])
+
+
+def _brings_nothing(repo: Repo, tip: str, target: str, env: Mapping[str, str]) -> bool:
+    merge = merge_trees(repo, target, tip, env={**env, **_PLAIN})
+    return merge.clean and merge.tree == _text(repo, env, "rev-parse", f"{target}^{{tree}}")
 
 
 def _marked(repo: Repo, env: Mapping[str, str], side: str, target: str, tip: str) -> list[tuple[str, str]]:

@@ -151,7 +151,7 @@ def exclusive_commits(repo: Repo, commit: str, *, without: Sequence[str] = ()) -
     """Count the commits that no lasting reference but those `without` (patterns) holds; None when git cannot tell."""
     hidden = [f"--exclude={pattern}" for pattern in (*PASSING, *without)]
     asked = ("rev-list", "--count", commit, "--not", *hidden, "--glob=refs/*")
-    done = repo.run(*asked, ok=range(256), env={"GIT_NO_REPLACE_OBJECTS": "1"})
+    done = repo.run(*asked, ok=range(256), env={"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": os.devnull})
     text = done.text.strip()
     return int(text) if done.code == 0 and text.isdigit() else None
 

@@ -262,7 +262,9 @@ def _exclusive(repo: Repo, tip: str) -> tuple[str | None, str]:
     """Return why a commit stays; branches of agents do not vouch for each other, and no HEAD vouches for anything."""
     hidden = [f"--exclude={pattern}" for pattern in (*PASSING, _AGENT_BRANCHES)]
     asked: Sequence[str] = ("rev-list", "--count", tip, "--not", *hidden, "--glob=refs/heads/*")
-    done = repo.run(*asked, "--remotes", "--tags", ok=range(256), env={"GIT_NO_REPLACE_OBJECTS": "1"})
+    done = repo.run(
+        *asked, "--remotes", "--tags", ok=range(256), env={"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": os.devnull}
+    )
     text = done.text.strip()
     if done.code or not text.isdigit():
         return "exclusive-commits", f"git cannot tell what else holds {tip[:10]}"

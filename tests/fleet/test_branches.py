@@ -389,6 +389,43 @@ def test_sha_256(tmp_path: Path) -> None:
     assert state(made) == "merged-squash"
 
 
+@pytest.mark.parametrize("setting", ["attribute", "default"])
+def test_a_driver_that_keeps_ours_proves_nothing(project: Project, setting: str) -> None:
+    change(project, "lock", "".join(f"{number}\n" for number in range(9)))
+    if setting == "attribute":
+        change(project, ".gitattributes", "lock merge=ours\n")
+    project.git("config", "merge.ours.driver", "true")
+    project.git("config", "merge.default", "ours" if setting == "default" else "text")
+    project.git("switch", "-q", "-c", "feat")
+    change(project, "lock", "precious\n")
+    project.git("switch", "-q", "main")
+    change(project, "lock", "other\n")
+    assert open_repo(project.root).text("merge-tree", "--write-tree", "main", "feat") == project.git(
+        "rev-parse", "main^{tree}"
+    ), "the driver decides, or this test shows nothing"
+    assert state(project) == "unmerged"
+
+
+def test_the_same_change_in_another_place_that_looks_alike(project: Project) -> None:
+    block = ["    a = 1", "    b = 2", "    c = 3", "    return a", "    # x", "    # y", "    # z", ""]
+    fixed = [*block[:3], "    return b", *block[4:]]
+    change(project, "f.py", "\n".join(["def one():", *block, "def two():", *block]))
+    project.git("switch", "-q", "-c", "feat")
+    change(project, "f.py", "\n".join(["def one():", *fixed, "def two():", *block]))
+    project.git("switch", "-q", "main")
+    change(project, "f.py", "\n".join(["def one():", *block, "def two():", *fixed]))
+    cherry = open_repo(project.root).text("cherry", "main", "feat")
+    assert cherry.startswith("- "), "git takes the two for the same, or this test shows nothing"
+    assert state(project) == "unmerged"
+
+
+def test_a_graft_proves_nothing(feat: Project) -> None:
+    tips = [feat.git("rev-parse", name).strip() for name in ("main", "main~1", "feat")]
+    (feat.root / ".git/info/grafts").write_text(" ".join(tips) + "\n")
+    assert feat.git("branch", "--list", "feat", "--merged", "main").strip() == "feat"
+    assert state(feat) == "unmerged"
+
+
 def test_a_replaced_object_proves_nothing(feat: Project) -> None:
     feat.git("replace", "--graft", "main", "feat", "main~1")
     assert feat.git("branch", "--list", "feat", "--merged", "main").strip() == "feat"
