@@ -5,10 +5,12 @@ One file a finish: `<git-common-dir>/morph-spec/finish/<feature>/<stamp>.json`, 
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from morph_tasks.errors import Refusal
 from morph_tasks.features.store import now
 from morph_tasks.fleet.stamps import new_stamp
 from morph_tasks.repo.files import read_json, write_json
@@ -18,6 +20,11 @@ if TYPE_CHECKING:
 
 STEPS = ("preflight", "archive", "integrate", "teardown", "retention")
 OPEN, DONE, UNDOING, UNDONE = "open", "done", "undoing", "undone"
+_STATES = (OPEN, DONE, UNDOING, UNDONE)
+_PLANNED = frozenset(
+    {"mode", "options", "branch", "branchTip", "default", "defaultTip", "ownerTree", "linked", "primary"}
+    | {"portsKey", "portsBase", "links", "keepTree"}
+)
 
 
 @dataclass
@@ -94,7 +101,28 @@ def start(repo: Repo, feature: str, plan: dict[str, Any], *, write: bool = True)
 def latest(repo: Repo, feature: str) -> Journal | None:
     """Return the newest journal of a feature; raises Refusal `corrupt-file`, `unreadable-file`."""
     paths = sorted(_folder(repo, feature).glob("*.json"))
-    return Journal(paths[-1], read_json(paths[-1])) if paths else None
+    if not paths:
+        return None
+    fix = f"mv {shlex.quote(str(paths[-1]))} <elsewhere>: a finish then tells by the branch how far it has come"
+    try:
+        data = read_json(paths[-1])
+    except Refusal as refusal:
+        if refusal.code != "corrupt-file":
+            raise
+        raise Refusal(refusal.code, refusal.what, fix=fix, **refusal.payload) from refusal
+    if not _is_whole(data):
+        raise Refusal("corrupt-file", f"{paths[-1]} is no journal of a finish that this version knows", fix=fix)
+    return Journal(paths[-1], data)
+
+
+def _is_whole(data: Any) -> bool:
+    """Tell whether a journal says all that a run that takes it up goes by."""
+    if not isinstance(data, dict) or data.get("version") != 1 or data.get("state") not in _STATES:
+        return False
+    plan, steps = data.get("plan"), data.get("steps")
+    if not (isinstance(plan, dict) and isinstance(steps, dict) and plan.keys() >= _PLANNED):
+        return False
+    return {"feature", "stamp"} <= data.keys() and all(isinstance(step, dict) for step in steps.values())
 
 
 def _folder(repo: Repo, feature: str) -> Path:

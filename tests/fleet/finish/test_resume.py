@@ -168,11 +168,27 @@ def test_a_finish_that_is_being_undone(cart: Cart) -> None:
     assert refusal.code == "undo-unfinished" and refusal.fix == "morph-spec undo cart"
 
 
-def test_a_journal_that_cannot_be_read(cart: Cart) -> None:
-    place = cart.store / "finish/cart"
-    place.mkdir(parents=True)
-    (place / "20261130T080000000000Z.json").write_text("{")
-    assert cart.refused().code == "corrupt-file"
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "{}", '{"version": 1, "state": "open", "plan": {}, "steps": {}}', '{"version": 2}']
+)
+def test_a_journal_that_cannot_be_read(cart: Cart, text: str) -> None:
+    place = cart.store / "finish/cart/20261130T080000000000Z.json"
+    place.parent.mkdir(parents=True)
+    place.write_text(text)
+    refusal = cart.refused()
+    assert refusal.code == "corrupt-file" and refusal.fix.startswith(f"mv {place} ")
+
+
+@pytest.mark.parametrize("after", ["archive", "integrate"])
+def test_without_its_journal_the_branch_tells(cart: Cart, monkeypatch: pytest.MonkeyPatch, after: str) -> None:
+    _broken_after(cart, monkeypatch, after)
+    assert cart.journal
+    cart.journal.path.unlink()
+    if after == "archive":
+        check_done(cart, cart.finish())
+    else:
+        refusal = cart.refused()
+        assert refusal.code == "already-finished" and "worktree remove cart" in refusal.fix
 
 
 # Hooks and references that refuse
