@@ -23,6 +23,7 @@ from morph_tasks.repo.ref_lock import ref_moves
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
 
+_AGAIN = "run the same command again"
 _ABSENT = b"000000"
 _NONE = (_ABSENT, b"")
 
@@ -39,27 +40,30 @@ def refuse_move(repo: Repo, old: str, new: str, *, partly: bool = False, fix: st
             _clear(repo, copy, move, partly=partly, act=False, fix=fix)
 
 
-def move_tree(repo: Repo, old: str, new: str, *, to: str, message: str, partly: bool = False, fix: str = "") -> None:
+def move_tree(
+    repo: Repo, old: str, new: str, *, to: str, message: str, partly: bool = False, again: str = _AGAIN
+) -> None:
     """Bring files, index and HEAD of a tree from commit `old` to commit `new`, which the branch `to` is to hold.
 
     A branch that is checked out here moves along; another one has to be at `new` already, and HEAD goes to it.
     `partly`: an earlier run was killed in the middle, so a file that holds the beginning of its new content is no work
-    of a person. Raises Refusal `reference-refused`, `would-overwrite` and what `refuse_move` raises, before anything
-    has changed.
+    of a person. `again`: the command that goes on from here. Raises Refusal `reference-refused`, `would-overwrite` and
+    what `refuse_move` raises, before anything has changed.
     """
     with held_index(repo) as index:
         move = _looked_at(repo, index, old, new)
         if not move.arrived:
-            _clear(repo, index, move, partly=partly, act=True, fix=fix)
+            _clear(repo, index, move, partly=partly, act=True, fix="")
         # The reference first: a hook that refuses it stops the move before any file changes.
-        back = _move_head(repo, old, new, to, message)
+        back = _move_head(repo, old, new, to, message, again)
         if move.arrived:
             return
         done = beside(repo, index, "read-tree", "-m", "-u", old, new)
         if done.code:
             repo.run(*back, ok=range(256))
-            _refuse(repo, index, move, fix)
-            raise Refusal("move-failed", f"{repo.root} could not be moved: {done.stderr.decode('utf-8', 'replace')}")
+            _refuse(repo, index, move, "")
+            said = " ".join(done.stderr.decode("utf-8", "replace").split())
+            raise Refusal("move-failed", f"{repo.root} could not be moved: {said}", fix=f"settle that, then {again}")
 
 
 class _Change(NamedTuple):
@@ -138,7 +142,7 @@ def _refuse(repo: Repo, index: str, move: _Move, fix: str) -> None:
     refuse_overwrite(repo, move.old, move.new, what=what, fix=fix, env=env, known=move.known)
 
 
-def _move_head(repo: Repo, old: str, new: str, to: str, message: str) -> tuple[str, ...]:
+def _move_head(repo: Repo, old: str, new: str, to: str, message: str, again: str) -> tuple[str, ...]:
     """Move HEAD and return the words for git that take it back; raises Refusal `reference-refused`."""
     branch = repo.branch()
     back: tuple[str, ...] = ("update-ref", f"refs/heads/{to}", old, new)
@@ -156,9 +160,16 @@ def _move_head(repo: Repo, old: str, new: str, to: str, message: str) -> tuple[s
                         raise
         return back
     except ProcError as error:
-        said = tail(error.done) if error.done else error.what
-        fix = f"git -C {repo.root} update-ref refs/heads/{to} {new} {old}, to see why"
-        raise Refusal("reference-refused", f"git did not move {to}: {said}", fix=fix) from error
+        raise reference_refused(to, error, again) from error
+
+
+def reference_refused(branch: str, error: ProcError, again: str) -> Refusal:
+    """Return the refusal of a branch that git did not move; `again`: the command that goes on once that is settled.
+
+    To move the branch by hand is no way out: a tree that has it checked out would stay behind.
+    """
+    said = tail(error.done) if error.done else error.what
+    return Refusal("reference-refused", f"git did not move {branch}: {said}", fix=f"settle that, then {again}")
 
 
 def _ready(repo: Repo, index: str, old: str, new: str, *, partly: bool) -> list[bytes]:

@@ -52,9 +52,9 @@ def test_nothing_to_push_after_a_request(shop: Project) -> None:
 
 def test_from_inside_of_the_tree(shop: Project) -> None:
     tree = shop.root / "worktrees/cart"
-    said = shop.morph("finish", "cart", "--merge", "--json", cwd=tree)
+    said = shop.morph("finish", "cart", "--merge", "--force", "--json", cwd=tree)
     assert (said.code, said.json["code"]) == (1, "cwd-inside-worktree")
-    assert said.json["fix"] == f"cd {shop.root} && morph-spec finish cart --merge"
+    assert said.json["fix"] == f"cd {shop.root} && morph-spec finish cart --merge --force"
     foretold = shop.morph("finish", "cart", "--merge", "--dry-run", "--json", cwd=tree)
     assert foretold.code == 0 and foretold.json["preflight"] and foretold.json["cwdInsideWorktree"]
     assert "this is refused" in foretold.err
@@ -123,6 +123,7 @@ def test_what_a_finish_did_not_end_is_ended_by_doit(shop: Project) -> None:
     hook.chmod(0o755)
     said = shop.morph("finish", "cart", "--merge", "--json")
     assert (said.code, said.json["code"]) == (1, "reference-refused")
+    assert said.json["fix"].endswith("then morph-spec finish cart --merge")
     hook.unlink()
     done = shop.doit("finish:cart", "mode=merge")
     assert done.code == 0 and "(taken up again)" in done.out, done.out + done.err

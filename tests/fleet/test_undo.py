@@ -222,6 +222,7 @@ def test_a_hook_that_refuses_the_branch_stops_it_and_a_second_run_goes_on(done: 
     write(hook, '#!/bin/sh\n[ "$1" = prepared ] || exit 0\n! grep -q refs/heads/main\n', 0o755)
     document = said(done, "undo", "cart", code=1)
     assert document["code"] == "reference-refused" and not done.tree.exists()
+    assert document["fix"].endswith("then morph-spec undo cart")
     assert done.text("rev-parse", "morph/cart")
     assert said(done, "finish", "cart", "--merge", code=1)["code"] == "undo-unfinished"
     hook.unlink()

@@ -134,8 +134,9 @@ def test_a_hook_that_refuses_the_reference_stops_before_files_change(moved: tupl
     hook.write_text("#!/bin/sh\nexit 1\n")
     hook.chmod(0o755)
     with pytest.raises(Refusal) as caught:
-        move_tree(open_repo(tree.root), old, new, to="main", message="forward")
-    assert caught.value.code == "reference-refused"
+        move_tree(open_repo(tree.root), old, new, to="main", message="forward", again="morph-spec finish cart --merge")
+    assert caught.value.code == "reference-refused" and "update-ref" not in caught.value.fix
+    assert caught.value.fix.endswith("then morph-spec finish cart --merge")
     hook.unlink()
     assert (tree.git("rev-parse", "HEAD"), tree.git("status", "--porcelain")) == (old, "")
 

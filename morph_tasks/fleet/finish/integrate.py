@@ -12,11 +12,11 @@ from morph_tasks.fleet.branches import contained
 from morph_tasks.fleet.finish import publish
 from morph_tasks.fleet.finish.place import Place, find_place
 from morph_tasks.fleet.finish.refusals import refuse_conflict
-from morph_tasks.fleet.finish.wish import PR
-from morph_tasks.proc import ProcError, tail
+from morph_tasks.fleet.finish.wish import PR, of_journal
+from morph_tasks.proc import ProcError
 from morph_tasks.repo.git import open_repo
 from morph_tasks.repo.merging import commit_tree, merge_trees
-from morph_tasks.repo.moving import move_tree
+from morph_tasks.repo.moving import move_tree, reference_refused
 from morph_tasks.repo.ref_lock import ref_moves
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _advance(place: Place, journal: Journal, tip: str) -> bool:
     old, repo = str(place.default_tip), place.primary
     merged = merge_trees(repo, old, tip)
     if not merged.clean:
-        refuse_conflict(place, merged.conflicts)
+        refuse_conflict(place, of_journal(journal.plan), merged.conflicts)
     commit = commit_tree(repo, merged.tree, [old, tip], _message(repo, journal, tip))
     moved = place.home or (place.tree if _switches(place, journal) else None)
     journal.begin(
@@ -88,7 +88,8 @@ def _advance(place: Place, journal: Journal, tip: str) -> bool:
     )
     try:
         if place.home is None:
-            _move_reference(repo, str(place.default), commit, old, place.branch)
+            again = of_journal(journal.plan).command(journal.feature)
+            _move_reference(repo, str(place.default), commit, old, place.branch, again)
         _move_tree(place, journal)
     except Refusal:
         if repo.text("rev-parse", f"refs/heads/{place.default}") in (old, commit):
@@ -134,23 +135,23 @@ def _move_tree(place: Place, journal: Journal, *, partly: bool = False) -> None:
         return
     tree = open_repo(Path(step["treeMoved"])).lightly()
     old, new = str(step["treeFrom"]), str(step["treeTo"])
+    again = of_journal(journal.plan).command(journal.feature)
     if step["switched"]:
         message = f"checkout: moving from {place.branch} to {default}"
-        move_tree(tree, old, new, to=default, message=message, partly=partly)
+        move_tree(tree, old, new, to=default, message=message, partly=partly, again=again)
         _hook(tree, journal, "post-checkout", old, new, "1")
     else:
-        move_tree(tree, old, new, to=default, message=f"merge {place.branch}: Fast-forward", partly=partly)
+        message = f"merge {place.branch}: Fast-forward"
+        move_tree(tree, old, new, to=default, message=message, partly=partly, again=again)
         _hook(tree, journal, "post-merge", "0")
 
 
-def _move_reference(repo: Repo, default: str, new: str, old: str, branch: str) -> None:
+def _move_reference(repo: Repo, default: str, new: str, old: str, branch: str, again: str) -> None:
     try:
         with ref_moves(repo, default) as git:
             git.git("update-ref", "-m", f"merge {branch}: Fast-forward", f"refs/heads/{default}", new, old)
     except ProcError as error:
-        said = tail(error.done) if error.done else error.what
-        fix = f"git update-ref refs/heads/{default} {new} {old}, to see why"
-        raise Refusal("reference-refused", f"git did not move {default}: {said}", fix=fix) from error
+        raise reference_refused(default, error, again) from error
 
 
 def _hook(tree: Repo, journal: Journal, name: str, *args: str) -> None:

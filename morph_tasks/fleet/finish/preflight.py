@@ -183,7 +183,7 @@ def _refuse_integration(made: Prepared) -> None:
                     f"merge {place.default} into {place.branch} first"
                 )
             if wish.mode == MERGE:
-                refusals.refuse_merge(place, tried, stays=made.plan["keepTree"] is not None)
+                refusals.refuse_merge(place, wish, tried, stays=made.plan["keepTree"] is not None)
     except Refusal as refusal:
         if wish.mode == MERGE or refusal.code == "no-identity":
             raise

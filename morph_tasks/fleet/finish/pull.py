@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
 from morph_tasks.fleet.finish import publish, standing
-from morph_tasks.fleet.finish.wish import PR
+from morph_tasks.fleet.finish.wish import PR, of_journal
 from morph_tasks.fleet.github import ask_pulls, create_pull, require
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def integrate_pull(repo: Repo, journal: Journal, data: dict[str, Any]) -> None:
         raise Refusal(
             "push-failed",
             f"{branch} could not be pushed: {' '.join(problem.split())[:400]}",
-            fix=f"git push origin {branch}, then morph-spec finish {slug} --pr",
+            fix=f"git push origin {branch}, then {of_journal(plan).command(slug)}",
             feature=slug,
         )
     title = " ".join(str(data.get("name") or slug).split())

@@ -13,7 +13,6 @@ from morph_tasks.errors import Refusal
 from morph_tasks.features.store import ARCHIVE, FEATURES, read_feature
 from morph_tasks.features.view import approved
 from morph_tasks.fleet.finish.place import shown
-from morph_tasks.fleet.finish.wish import MERGE
 
 if TYPE_CHECKING:
     from morph_tasks.fleet.finish.place import Place
@@ -43,7 +42,8 @@ def refuse_feature(place: Place, wish: Wish, tree: Repo) -> None:
             raise Refusal("archive-exists", what, fix=f"mv {shown(target)} <another name>", feature=place.slug)
         if not approved(data, "review") and not wish.force:
             what = f"the review gate of {place.slug!r} is not approved"
-            fix = f"cd {shown(tree.root)} && morph-spec approve {place.slug} review, or pass --force"
+            forced = replace(wish, force=True).command(place.slug)
+            fix = f"cd {shown(tree.root)} && morph-spec approve {place.slug} review, or {forced}"
             raise Refusal("review-not-approved", what, fix=fix, feature=place.slug, gate="review")
     obstacles.refuse_under_way(tree.git_dir, tree.root)
     if tree.run("check-ignore", "-q", "--", f"{ARCHIVE}/{place.slug}/feature.json", ok=range(256)).code == 0:
@@ -82,16 +82,16 @@ def refuse_tree(place: Place, wish: Wish, tree: Repo, *, goes: bool, own: Collec
     return seen, derived
 
 
-def refuse_merge(place: Place, tried: Rehearsal, *, stays: bool) -> None:
+def refuse_merge(place: Place, wish: Wish, tried: Rehearsal, *, stays: bool) -> None:
     """Refuse a merge that conflicts, or that the tree with the default branch cannot take.
 
     `stays`: the main tree stays on the feature's branch. Raises Refusal `merge-conflict`, `feature-in-default`,
     `would-overwrite`, `operation-in-progress`, `index-locked` (3).
     """
     if tried.merge is None:
-        refuse_conflict(place, tried.conflicts)
+        refuse_conflict(place, wish, tried.conflicts)
     if tried.left:
-        _refuse_left(place)
+        _refuse_left(place, wish)
     if place.home is not None:
         from morph_tasks.repo.moving import refuse_move
 
@@ -106,21 +106,20 @@ def refuse_merge(place: Place, tried: Rehearsal, *, stays: bool) -> None:
             raise Refusal("would-overwrite", what, fix="move them out of the way", paths=paths)
 
 
-def refuse_conflict(place: Place, conflicts: Iterable[str]) -> None:
+def refuse_conflict(place: Place, wish: Wish, conflicts: Iterable[str]) -> None:
     """Raise Refusal `merge-conflict` that names the paths."""
     paths = list(conflicts)
     where = shown(place.tree.root) if place.tree else "<a work tree of the branch>"
-    again = f"morph-spec finish {place.slug} --merge"
     raise Refusal(
         "merge-conflict",
         f"{place.branch} and {place.default} conflict in {_named(paths)}",
-        fix=f"git -C {where} merge {place.default}, resolve and commit there, then {again}",
+        fix=f"git -C {where} merge {place.default}, resolve and commit there, then {wish.command(place.slug)}",
         paths=paths,
         feature=place.slug,
     )
 
 
-def _refuse_left(place: Place) -> None:
+def _refuse_left(place: Place, wish: Wish) -> None:
     """Refuse a merge after which the feature would be archived and live on, such as after a squash merge by hand."""
     where = shown(place.tree.root) if place.tree else "<a work tree of the branch>"
     bring = f"git -C {where} merge {place.default}"
@@ -131,7 +130,7 @@ def _refuse_left(place: Place) -> None:
         "feature-in-default",
         f"{place.default} has a copy of {FEATURES}/{place.slug} that it did not get by merging {place.branch}, so the "
         "merge would archive the feature and keep it as well",
-        fix=f"{bring}, then morph-spec finish {place.slug} --merge",
+        fix=f"{bring}, then {wish.command(place.slug)}",
         feature=place.slug,
     )
 
@@ -152,13 +151,12 @@ def refuse_backup(place: Place, tree: Repo | None) -> None:
 
 def _refuse_inside(place: Place, wish: Wish) -> None:
     tree = place.tree.root if place.tree else ""
-    mode = "--merge" if wish.mode == MERGE else "--pr"
     # A bare repository has no main tree.
     where = "<another work tree>" if place.primary.root == tree else shown(place.primary.root)
     raise Refusal(
         "cwd-inside-worktree",
         f"the current folder is in {tree}, which would be gone",
-        fix=f"cd {where} && morph-spec finish {place.slug} {mode}",
+        fix=f"cd {where} && {wish.command(place.slug)}",
         worktree=str(tree),
     )
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from morph_tasks.errors import Refusal
@@ -24,6 +25,14 @@ class Wish:
     dry_run: bool = False
     force: bool = False
     discard_ignored: bool = False
+    by_doit: bool = field(default=False, compare=False)
+
+    def command(self, slug: str) -> str:
+        """Return what to type for the same finish again, with all that was asked for."""
+        chosen = [name for name in _FLAGS if getattr(self, name.replace("-", "_"))]
+        if self.by_doit:
+            return " ".join([f"doit finish:{slug}", f"mode={self.mode}", *(f"{name}=1" for name in chosen)])
+        return " ".join(["morph-spec finish", shlex.quote(slug), f"--{self.mode}", *(f"--{name}" for name in chosen)])
 
     def options(self) -> dict[str, bool]:
         """Return the options as the journal keeps them."""
@@ -67,7 +76,20 @@ def from_variables(slug: str, variables: Mapping[str, str]) -> Wish:
         code = "bad-option" if mode else "usage"
         raise Refusal(code, what, fix=f"doit finish:{slug} mode=merge, or mode=pr", exit_code=2)
     flags: dict[str, Any] = {name.replace("-", "_"): _flag(name, said.get(name, "0")) for name in _FLAGS}
-    return Wish(mode, **flags)
+    return Wish(mode, **flags, by_doit=True)
+
+
+def of_journal(plan: Mapping[str, Any]) -> Wish:
+    """Return what a finish was asked, from the plan in its journal."""
+    said = plan.get("options") or {}
+    return Wish(
+        str(plan.get("mode")),
+        push=bool(said.get("push")),
+        keep=bool(said.get("keep")),
+        keep_volumes=bool(said.get("keepVolumes")),
+        force=bool(said.get("force")),
+        discard_ignored=bool(said.get("discardIgnored")),
+    )
 
 
 def wait_of(variables: Mapping[str, str]) -> float | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
 from morph_tasks.features.store import ARCHIVE, FEATURES
+from morph_tasks.fleet.finish.wish import of_journal
 from morph_tasks.fleet.journal import OPEN, UNDONE, Journal, latest
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def read_past(repo: Repo, feature: str) -> Past:
         raise Refusal(
             "finish-not-complete",
             f"the last finish of {feature!r} was broken off, and only its own steps know how to go on",
-            fix=f"morph-spec finish {shlex.quote(feature)} --{mode}",
+            fix=of_journal(journal.plan).command(feature),
             feature=feature,
         )
     past = Past(journal)

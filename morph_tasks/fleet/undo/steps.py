@@ -9,16 +9,15 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from morph_tasks.errors import Refusal
 from morph_tasks.fleet.treeenv import FILE as WORKTREE_ENV
 from morph_tasks.fleet.undo.folder import restore_feature
-from morph_tasks.fleet.undo.obstacles import tip_of
+from morph_tasks.fleet.undo.obstacles import again, tip_of
 from morph_tasks.fleet.undo.past import GONE, KEPT, MAIN
 from morph_tasks.fleet.undo.restore import put_files, put_folders, put_links
-from morph_tasks.proc import ProcError, tail
+from morph_tasks.proc import ProcError
 from morph_tasks.repo.branch_settings import put_settings
 from morph_tasks.repo.git import open_repo
-from morph_tasks.repo.moving import move_tree
+from morph_tasks.repo.moving import move_tree, reference_refused
 from morph_tasks.repo.ref_lock import ref_moves
 from morph_tasks.repo.trees import live_owners
 
@@ -33,7 +32,7 @@ def branch(plan: Plan) -> Facts:
     past = plan.past
     if past.kind == KEPT:
         assert past.tree
-        move_tree(open_repo(past.tree), past.archived_tip, past.tip, to=past.branch, message=_said(plan), partly=True)
+        move_tree(open_repo(past.tree), past.archived_tip, past.tip, to=past.branch, **_how(plan))
     else:
         _set(plan, past.branch, past.tip, tip_of(plan.home, past.branch))
         with ref_moves(plan.home, config=True) as git:
@@ -48,11 +47,11 @@ def default(plan: Plan) -> Facts:
     if past.kind == MAIN:
         main = open_repo(past.primary)
         at = past.merge if tip_of(plan.home, past.default) == past.merge else past.before
-        move_tree(main, at, past.tip, to=past.branch, message=_said(plan), partly=True)
+        move_tree(main, at, past.tip, to=past.branch, **_how(plan))
         _set(plan, past.default, past.before, tip_of(plan.home, past.default))
     elif plan.default_tree and not plan.default_moved:
         tree = open_repo(plan.default_tree)
-        move_tree(tree, past.merge, past.before, to=past.default, message=_said(plan), partly=True)
+        move_tree(tree, past.merge, past.before, to=past.default, **_how(plan))
     else:
         _set(plan, past.default, past.before, tip_of(plan.home, past.default))
     return {"default": past.default, "from": past.merge, "to": past.before}
@@ -120,6 +119,15 @@ def ports(plan: Plan) -> Facts:
     return {"ports": base}
 
 
+def _how(plan: Plan) -> dict[str, Any]:
+    return {"message": _said(plan), "partly": True, "again": _again(plan)}
+
+
+def _again(plan: Plan) -> str:
+    left_out = plan.past.journal.data["undo"].get("withoutIgnored")
+    return again(plan.past, *(["--without-ignored"] if left_out else []))
+
+
 def _said(plan: Plan) -> str:
     return f"morph-spec: undo the finish of {plan.past.feature}"
 
@@ -132,9 +140,7 @@ def _set(plan: Plan, name: str, commit: str, old: str | None) -> None:
         with ref_moves(plan.home, name) as git:
             git.git("update-ref", "-m", _said(plan), f"refs/heads/{name}", commit, old or "0" * len(commit))
     except ProcError as error:
-        said = tail(error.done) if error.done else error.what
-        fix = f"git -C {plan.home.root} update-ref refs/heads/{name} {commit} {old or ''}".rstrip() + ", to see why"
-        raise Refusal("reference-refused", f"git did not move {name}: {said}", fix=fix) from error
+        raise reference_refused(name, error, _again(plan)) from error
 
 
 Step = Callable[["Plan"], Facts]

@@ -11,7 +11,7 @@ import pytest
 
 from morph_tasks.errors import Refusal
 from morph_tasks.fleet.finish.service import Wish, finish
-from morph_tasks.fleet.finish.wish import from_variables, mode_of
+from morph_tasks.fleet.finish.wish import from_variables, mode_of, of_journal
 from morph_tasks.repo.git import open_repo
 from tests.fleet.finish.conftest import Cart, add_origin, make
 from tests.gh import FakeGh
@@ -49,6 +49,21 @@ def test_wrong_variables_of_doit(variables: dict[str, str], code: str) -> None:
     with pytest.raises(Refusal) as caught:
         from_variables("cart", variables)
     assert (caught.value.code, caught.value.exit_code) == (code, 2)
+
+
+@pytest.mark.parametrize(
+    ("wish", "typed"),
+    [
+        (Wish("merge", force=True, keep_volumes=True), "morph-spec finish cart --merge --keep-volumes --force"),
+        (from_variables("cart", {"mode": "merge", "force": "1"}), "doit finish:cart mode=merge force=1"),
+        (
+            of_journal({"mode": "merge", "options": Wish("merge", True, True, True, False, True, True).options()}),
+            "morph-spec finish cart --merge --push --keep --keep-volumes --force --discard-ignored",
+        ),
+    ],
+)
+def test_a_way_out_keeps_what_was_asked_for(wish: Wish, typed: str) -> None:
+    assert wish.command("cart") == typed
 
 
 # Where the feature stands
