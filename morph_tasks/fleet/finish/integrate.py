@@ -16,7 +16,7 @@ from morph_tasks.fleet.finish.wish import PR, of_journal
 from morph_tasks.proc import ProcError
 from morph_tasks.repo.git import open_repo
 from morph_tasks.repo.merging import commit_tree, merge_trees
-from morph_tasks.repo.moving import move_tree, reference_refused
+from morph_tasks.repo.moving import adopted, move_tree, reference_refused
 from morph_tasks.repo.ref_lock import ref_moves
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ def _advance(place: Place, journal: Journal, tip: str) -> bool:
         treeFrom=(old if place.home else tip) if moved else None,
         treeTo=commit if moved else None,
         switched=bool(moved and not place.home),
+        adopted=adopted(moved, old if place.home else tip, commit) if moved else [],
         alreadyContained=False,
         warnings=[],
     )
@@ -158,14 +159,14 @@ def _hook(tree: Repo, journal: Journal, name: str, *args: str) -> None:
     """Run a hook of the user as git does after such a move; what it complains of comes too late to stop anything."""
     if not journal.plan.get("hooksElsewhere") and not os.path.lexists(tree.common_dir / "hooks" / name):
         return
-    done = tree.run("hook", "run", "--ignore-missing", name, "--", *args, ok=range(256))
-    if done.code:
+    try:
+        done = tree.run("hook", "run", "--ignore-missing", name, "--", *args, ok=range(256))
         said = " ".join(done.stderr.decode("utf-8", "replace").split())[-300:]
-        warnings = [
-            *(journal.step("integrate").get("warnings") or ()),
-            f"the hook {name} ended with {done.code}: {said}",
-        ]
-        journal.begin("integrate", warnings=warnings)
+        problem = f"the hook {name} ended with {done.code}: {said}" if done.code else ""
+    except ProcError as error:  # it took too long: it would again, and the finish would never end
+        problem = f"the hook {name} was not waited for: {error.what}"
+    if problem:
+        journal.begin("integrate", warnings=[*(journal.step("integrate").get("warnings") or ()), problem])
 
 
 def _push(repo: Repo, journal: Journal) -> dict[str, Any]:

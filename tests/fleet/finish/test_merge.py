@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from morph_tasks.proc import ProcError
+from morph_tasks.repo.git import Repo
 from tests.fleet.finish.conftest import Cart, add_feature, add_origin, make
 
 
@@ -361,6 +364,23 @@ def test_a_hook_that_complains_afterwards_is_a_warning(tmp_path: Path, name: str
     made = cart.finish()
     assert made["integrated"] and any(f"the hook {name} ended with" in line for line in made["warnings"])
     assert cart.git("status", "--porcelain") == ""
+
+
+def test_a_hook_that_does_not_end_does_not_keep_the_finish_from_its_end(
+    cart: Cart, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cart.hook("post-merge", "exec sleep 60")
+    whole = Repo.run
+
+    def hasty(repo: Repo, *args: str, **how: Any) -> Any:
+        if args[0] == "hook":
+            raise ProcError("command-timeout", "`git hook run` did not end within 120 s")
+        return whole(repo, *args, **how)
+
+    monkeypatch.setattr(Repo, "run", hasty)
+    made = cart.finish()
+    assert made["integrated"] and made["worktreeRemoved"]
+    assert any("post-merge" in line and "120 s" in line for line in made["warnings"])
 
 
 def test_hooks_of_a_move_run(cart: Cart, tmp_path: Path) -> None:
