@@ -100,6 +100,8 @@ def removed_lines(ended: Ended) -> list[str]:
     lines += [f"  the copy of the feature in the main tree went to {ended.shed}"] if ended.shed else []
     lines += [f"  ports from {ended.ports} on are free again"] if ended.ports else []
     lines += [f"  branch {ended.branch} is deleted"] if ended.branch_deleted else []
+    kept = told["kept"]
+    lines += [f"  what was staged there is in {kept['ref']}: git show {kept['ref']}"] if kept else []
     return [*lines, *([f"  {ended.hint}"] if ended.hint else [])]
 
 

@@ -60,8 +60,6 @@ class Ended:
         """Return the one thing to know next."""
         if self.branch_deleted and self.branch:
             return f"git branch {shlex.quote(self.branch)} {self.branch_tip} brings the branch back"
-        if self.told.get("kept"):
-            return f"what was staged is in {self.told['kept']['ref']}: git show {self.told['kept']['ref']}"
         return f"branch {self.branch} stays" if self.branch else None
 
 

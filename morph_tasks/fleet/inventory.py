@@ -167,7 +167,8 @@ def _gates(row: Row) -> str:
 def _marks(row: Row) -> str:
     marks = ["changes"] if row.dirty else ["not verified"] if row.dirty is None else []
     marks += [f"locked: {row.locked}" if row.locked else "locked"] if row.locked is not None else []
-    marks += [f"gone: {row.prunable}"] if row.prunable is not None else []
+    if row.prunable is not None:
+        marks.append(f"gone: {row.prunable}; if it was moved: git worktree repair <where it is now>")
     marks += ["out of the container"] if row.kind in ("feature", "task") and not row.in_container else []
     return f"  [{'; '.join(marks)}]" if marks else ""
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
 from morph_tasks.fleet import marker
-from morph_tasks.fleet.registration import admin_of
+from morph_tasks.fleet.obstacles import refuse_locked
+from morph_tasks.fleet.registration import admin_of, missing, retire, without_retired
 from morph_tasks.proc import tail
 from morph_tasks.repo.ref_lock import ref_moves
 from morph_tasks.repo.trees import live_owners
 
 if TYPE_CHECKING:
-    from morph_tasks.fleet.removal import RemovalPlan
     from morph_tasks.repo.git import Repo
 
 INITIALIZING = "initializing"
@@ -29,8 +29,8 @@ INITIALIZING = "initializing"
 class TreePlan:
     """A work tree to make. `start`: the commit that a new branch begins at, empty when the branch is there already.
 
-    `track`: the branch of origin that the new one follows; `commit`: what will be checked out; `stale`: registrations
-    to forget; `half`: the marker of a run that was killed; `whole`: that run had come past git's part.
+    `track`: the branch of origin that the new one follows; `commit`: what will be checked out; `half`: the marker of a
+    run that was killed; `whole`: that run had come past git's part.
     """
 
     key: str
@@ -40,7 +40,6 @@ class TreePlan:
     start: str = ""
     base_name: str = ""
     track: str = ""
-    stale: tuple[RemovalPlan, ...] = ()
     half: dict[str, Any] | None = None
     whole: bool = False
 
@@ -52,7 +51,7 @@ def plan_tree(
 
     `top`: the container; `start` is asked for name and commit only when the branch has to be made. Raises Refusal
     `feature-in-use` or `task-in-use` (both 3), `path-taken`, `branch-blocked`, `busy` (3), what `start` raises, and
-    what keeps a registration whose tree is gone: `worktree-locked`, `worktree-moved`, `exclusive-commits`, ...
+    of a registration whose tree is gone: `worktree-locked`, `worktree-moved`, `worktree-missing`.
     """
     half = marker.read(primary, key)
     if half:
@@ -64,14 +63,15 @@ def plan_tree(
 
         marker.wait_for_git(primary, key, wait_s=lock_wait.get())
         whole = is_whole(primary, path)
-    stale = () if whole else _stale(primary, path, branch, half=bool(half))
+    if not whole:
+        _refuse_missing(primary, path, branch, half=bool(half))
     if whole and os.path.realpath(path) not in map(os.path.realpath, live_owners(primary, branch)):
         raise _taken(path, "a work tree that is on another branch by now")
     if not whole:
         _refuse_path(path, top, half=half)
     tips = _tips(primary, branch)
     local, remote = tips.get(f"refs/heads/{branch}", ""), tips.get(f"refs/remotes/origin/{branch}", "")
-    plan = TreePlan(key, path, branch, local, base_name=branch, stale=stale, half=half, whole=whole)
+    plan = TreePlan(key, path, branch, local, base_name=branch, half=half, whole=whole)
     if local:
         return plan
     if remote:
@@ -94,8 +94,6 @@ def make_tree(primary: Repo, plan: TreePlan, undo: ExitStack, **facts: Any) -> l
     marker.put(primary, plan.key, **told)
     undo.callback(_take_back, primary, plan)
     aside = _clear_half(primary, plan, known) if plan.half else None
-    for gone in plan.stale:
-        _forget(primary, gone)
     _make_folder(plan.path.parent)
     warnings = _add(primary, plan)
     return warnings + (_judge(aside, plan.path) if aside else [])
@@ -157,24 +155,25 @@ def _tips(primary: Repo, branch: str) -> dict[str, str]:
     return {name: commit for name, _, commit in pairs}
 
 
-def _stale(primary: Repo, path: Path, branch: str, *, half: bool) -> tuple[RemovalPlan, ...]:
-    """Return how to forget the registrations that stand in the way although their trees are gone.
+def _refuse_missing(primary: Repo, path: Path, branch: str, *, half: bool) -> None:
+    """Refuse while a registration stands in the way whose tree is gone: maybe it was moved, with work in it.
 
-    Each is looked at as any removal is: one that was merely moved, is locked or holds commits of its own is refused.
+    Only what a killed run of ours began, and git never finished, holds nothing of anybody's.
     """
     if not _admin_folders(primary):
-        return ()
-    found = []
+        return
     for tree in primary.worktrees()[1:]:
         here = os.path.realpath(tree.path) == os.path.realpath(path)
         if tree.bare or not (here or tree.branch == branch) or os.path.lexists(tree.path / ".git"):
             continue
-        if half and here:  # that run was killed in the middle of making it
+        admin = admin_of(primary, tree.path)
+        if admin is None or (half and here and (_is_initializing(admin) or not (admin / "index").exists())):
             continue
-        from morph_tasks.fleet.removal import plan_removal
+        from morph_tasks.fleet.removal import refuse_moved
 
-        found.append(plan_removal(primary, tree.path))
-    return tuple(found)
+        refuse_locked(admin, tree.path)
+        refuse_moved(primary, tree.path, admin)
+        raise missing(tree.path, admin)
 
 
 def _clear_half(primary: Repo, plan: TreePlan, before: list[str]) -> Path | None:
@@ -190,6 +189,8 @@ def _clear_half(primary: Repo, plan: TreePlan, before: list[str]) -> Path | None
         mine = admin.name not in before and admin.name.startswith(plan.path.name) and not _reads(admin / "gitdir")
         begun = _is_initializing(admin) or not _reads(admin / "locked")
         if admin == admin_of(primary, plan.path) or (mine and begun):
+            if aside is None:
+                retire(primary, admin)
             shutil.rmtree(admin)
     return aside
 
@@ -227,7 +228,8 @@ def _add(primary: Repo, plan: TreePlan) -> list[str]:
         words = ["--no-track", "-b", plan.branch, str(plan.path), plan.start]
     else:
         words = [str(plan.path), plan.branch]
-    with marker.heard(primary, plan.key), ref_moves(primary, plan.branch, config=bool(plan.track)) as git:
+    heard, moves = marker.heard(primary, plan.key), ref_moves(primary, plan.branch, config=bool(plan.track))
+    with without_retired(primary), heard, moves as git:
         done = git.run("worktree", "add", "-q", *words, ok=range(256))
     if done.code == 0:
         return []
@@ -237,14 +239,6 @@ def _add(primary: Repo, plan: TreePlan) -> list[str]:
         return [f"the work tree is there, but git ended with an error: {said}"]
     what = f"git could not make the work tree {plan.path}: {said}"
     raise Refusal("worktree-failed", what, fix="settle what git says, then run the same command again")
-
-
-def _forget(primary: Repo, stale: RemovalPlan) -> None:
-    """Have git forget one tree that is gone. Not by `git worktree prune`, which would forget moved trees, too."""
-    from morph_tasks.fleet.removal import remove_tree
-    from morph_tasks.fleet.stamps import new_stamp
-
-    remove_tree(primary, stale, stamp=new_stamp(), name=stale.path.name)
 
 
 def _make_folder(path: Path) -> None:

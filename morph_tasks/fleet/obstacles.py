@@ -74,6 +74,7 @@ def refuse_under_way(git_dir: Path, tree: Path) -> None:
             pointer = shlex.quote(f"gitdir: {git_dir}")
             again = f"mkdir -p {place} && echo {pointer} > {place}/.git && {again}"
         what = f"a {found[0]} is in progress in {tree}"
+        what += "" if os.path.lexists(tree) else ", which is not there (moved? git worktree repair <where it is now>)"
         raise Refusal("operation-in-progress", what, fix=f"finish it, or {again}", worktree=str(tree))
     refuse_held(git_dir, tree)
 

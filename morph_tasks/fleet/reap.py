@@ -158,7 +158,7 @@ def _remove(repo: Repo, left: Left, found: Reaped) -> list[str]:
     except Refusal as refusal:
         _sort(found, Left(path, left.branch, left.hex, _reason(refusal), refusal.what))
         return []
-    kept = ("unlinked", "replicatedInRoot", "discardedIgnored", "ignoredBackup", "backedUp", "left")
+    kept = ("unlinked", "replicatedInRoot", "discardedIgnored", "ignoredBackup", "backedUp", "kept", "left")
     found.reaped.append({**left.as_json(), **{key: ended.told[key] for key in kept}, "warnings": ended.warnings})
     if left.branch:
         _delete(repo, left, found)

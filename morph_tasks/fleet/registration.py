@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
 
 KEPT = "refs/morph-spec/kept"
+RETIRED = "retired-ids"
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,51 @@ def deregister(repo: Repo, path: Path) -> None:
         return
     what = f"git did not forget the work tree {path}: {tail(done)}"
     raise Refusal("deregistration-failed", what, fix=f"git worktree remove {path}")
+
+
+def missing(path: Path, admin: Path) -> Refusal:
+    """Return the refusal `worktree-missing` of a registration in the way: a moved tree looks like a deleted one."""
+    place = shlex.quote(str(path))
+    return Refusal(
+        "worktree-missing",
+        f"git knows a work tree at {path}, and nothing is there: it was moved or deleted, and what it holds that is "
+        "not committed cannot be seen from here",
+        fix=f"git worktree repair <where it is now>, or if it was deleted: morph-spec worktree remove --target {place}",
+        worktree=str(path),
+        registration=str(admin),
+    )
+
+
+def retire(repo: Repo, admin: Path) -> None:
+    """Note that an id must not be used again: a tree that was moved still has it, and would show another one's work.
+
+    Raises Refusal `write-failed`.
+    """
+    folder = repo.store / RETIRED
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (folder / admin.name).touch(mode=0o600)
+    except OSError as error:
+        raise Refusal("write-failed", f"{folder} could not be written: {error.strerror or error}") from error
+
+
+@contextmanager
+def without_retired(repo: Repo) -> Iterator[None]:
+    """Keep git from using an id again: it takes the next one where a folder of that name is there."""
+    held = []
+    try:
+        for name in os.listdir(repo.store / RETIRED) if (repo.store / RETIRED).is_dir() else ():
+            place = repo.common_dir / "worktrees" / name
+            with suppress(FileExistsError):
+                place.mkdir(parents=True)
+            held.append(place)
+        yield
+    finally:
+        for place in held:
+            with suppress(OSError):  # not empty: it is a registration that somebody made
+                place.rmdir()
+        with suppress(OSError):
+            (repo.common_dir / "worktrees").rmdir()
 
 
 def staged_only(repo: Repo, admin: Path) -> bool:

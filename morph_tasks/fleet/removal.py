@@ -162,6 +162,7 @@ def remove_tree(repo: Repo, plan: RemovalPlan, *, stamp: str, name: str, namespa
             return RemovedTree(plan)
         if plan.missing:
             kept = registration.keep_staged(repo, plan.admin, backups.plain_name(name), stamp) if plan.staged else None
+            registration.retire(repo, plan.admin)
             registration.deregister(repo, plan.path)
             return RemovedTree(plan, kept=kept)
         saved = _back_up(repo, plan, stamp, name, namespace)
@@ -215,7 +216,10 @@ def _unregistered(repo: Repo, path: Path) -> RemovalPlan:
         what = f"{path} is not where git knows that work tree to be: {known}"
         fix = f"git worktree repair {shlex.quote(str(path))}"
         if known is not None and git_dir_of(known) == mine:
-            what, fix = f"{path} is a copy of the work tree {known}", "remove it by hand, or name the original"
+            what = (
+                f"{path} is a copy of the work tree {known}, or that one came to its place: both have one registration"
+            )
+            fix = f"{fix} (then {path} is the work tree), or if it is a mere copy: rm -r {shlex.quote(str(path))}"
         raise Refusal("worktree-moved", what, fix=fix, worktree=str(path))
     names = os.listdir(path)
     if not (_was_ours(repo, path) if names == [".git"] else not names and _is_ours(repo, path)):
@@ -228,11 +232,7 @@ def _unregistered(repo: Repo, path: Path) -> RemovalPlan:
 def _missing(repo: Repo, path: Path, admin: Path) -> RemovalPlan:
     """Plan for a registration whose folder is gone."""
     obstacles.refuse_locked(admin, path)
-    moved_to = _moved_to(path, admin) or _moved_along(repo, path, admin)
-    if moved_to:
-        what = f"the work tree {path} was moved to {moved_to}"
-        fix = f"git worktree repair {shlex.quote(str(moved_to))}"
-        raise Refusal("worktree-moved", what, fix=fix, worktree=str(moved_to))
+    refuse_moved(repo, path, admin)
     obstacles.refuse_under_way(admin, path)
     branch = _branch_of(repo, admin)
     head = (
@@ -241,6 +241,15 @@ def _missing(repo: Repo, path: Path, admin: Path) -> RemovalPlan:
     obstacles.refuse_exclusive_commits(repo, admin, None if branch else head)
     obstacles.refuse_submodules(repo, path, admin, Look(head, (), (), (), ()))
     return RemovalPlan(path, admin, branch, head, missing=True, staged=registration.staged_only(repo, admin))
+
+
+def refuse_moved(repo: Repo, path: Path, admin: Path) -> None:
+    """Raise Refusal `worktree-moved` when a tree that is not at its place is found where trees are usually moved to."""
+    moved_to = _moved_to(path, admin) or _moved_along(repo, path, admin)
+    if moved_to:
+        what = f"the work tree {path} was moved to {moved_to}"
+        fix = f"git worktree repair {shlex.quote(str(moved_to))}"
+        raise Refusal("worktree-moved", what, fix=fix, worktree=str(moved_to))
 
 
 def _refuse_broken(path: Path, admin: Path) -> None:

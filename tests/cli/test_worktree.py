@@ -123,7 +123,11 @@ def test_all_trees_and_how_they_stand(shop: Project) -> None:
     assert rows["morph/gone"]["dirty"] is None and rows["morph/gone"]["prunable"]
     text = shop.morph("worktree", "list", cwd=shop.root / "worktrees/t1").out
     assert (
-        "[changes]" in text and "[locked: mine]" in text and "out of the container" in text and "not verified" in text
+        "[changes]" in text
+        and "[locked: mine]" in text
+        and "out of the container" in text
+        and "not verified" in text
+        and "git worktree repair <where it is now>" in text
     )
     assert len(text.splitlines()) == 5
 

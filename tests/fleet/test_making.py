@@ -118,35 +118,57 @@ class TestPlaces:
 
 
 class TestRegistrations:
-    def test_only_the_stale_one_in_the_way_is_forgotten(self, project: Project, cart: Path) -> None:
-        made = setup(repo_of(project), "cart")
-        open_repo(made.path).git("add", "-A")
-        open_repo(made.path).git("commit", "-qm", "Feature")
+    @pytest.mark.parametrize("how", ["moved", "deleted"])
+    def test_a_tree_that_is_not_at_its_place_is_not_taken_over(self, project: Project, how: str) -> None:
+        repo, away = repo_of(project), project.root.parent / "away"
+        tree = provision(repo, "tt").path
+        (tree / "staged").write_text("only here\n")
+        project.git("-C", str(tree), "add", "staged")
+        os.rename(tree, away)
+        shutil.rmtree(away) if how == "deleted" else None
+        for _ in range(2):
+            with pytest.raises(Refusal) as caught:
+                provision(repo, "tt")
+            assert caught.value.code == "worktree-missing" and caught.value.exit_code == 1
+        assert caught.value.fix and "git worktree repair <where" in caught.value.fix
+        assert f"morph-spec worktree remove --target {tree}" in caught.value.fix
+        if how == "moved":
+            project.git("worktree", "repair", str(away))
+            assert status(away) == "A  staged"
+            with pytest.raises(Refusal) as caught:
+                provision(repo, "tt")
+            assert caught.value.fix == f"cd {away}"
+        else:
+            said = project.morph("worktree", "remove", "--target", str(tree))
+            kept = project.git("for-each-ref", "--format=%(refname)", "refs/morph-spec/kept")
+            assert f"what was staged there is in {kept}" in said.out
+            assert project.git("show", f"{kept}:staged") == "only here"
+            assert provision(repo, "tt").path == tree
+
+    def test_the_id_of_a_tree_that_was_given_up_is_not_used_again(self, project: Project) -> None:
+        repo, away = repo_of(project), project.root.parent / "away"
+        tree = provision(repo, "tt").path
+        os.rename(tree, away)
+        assert project.morph("worktree", "remove", "tt").code == 0  # it was said to be deleted
+        made = provision(repo, "tt").path
+        tip = project.git("rev-parse", "morph-task/tt")
+        assert made == tree and repo.run("-C", str(away), "status", ok=range(256)).code
+        project.git("-C", str(made), "commit", "-q", "--allow-empty", "-m", "x")
+        assert project.git("rev-parse", "morph-task/tt~1") == tip
+        assert sorted(os.listdir(project.root / ".git/worktrees")) == ["tt1"]
+
+    def test_one_of_the_branch_elsewhere_is_in_the_way_too(self, project: Project, cart: Path) -> None:
+        project.git("worktree", "add", "-q", "../old", "morph/cart")
+        shutil.rmtree(project.root.parent / "old")
+        assert f"--target {project.root.parent}/old" in str(refused(project).fix)
+
+    def test_another_one_that_was_moved_is_let_be(self, project: Project, cart: Path) -> None:
         project.git("worktree", "add", "-q", "../moved", "-b", "moved")
         (project.root.parent / "moved/new").write_text("x\n")
         os.rename(project.root.parent / "moved", project.root.parent / "moved-away")
-        shutil.rmtree(made.path)
-        assert setup(repo_of(project), "cart").path == made.path
-        assert "../moved" not in project.git("worktree", "list") and str(project.root.parent / "moved") in project.git(
-            "worktree", "list", "--porcelain"
-        )
+        setup(repo_of(project), "cart")
         project.git("worktree", "repair", str(project.root.parent / "moved-away"))
         assert status(project.root.parent / "moved-away") == "?? new"
-
-    def test_one_of_the_branch_elsewhere_is_forgotten_too(self, project: Project, cart: Path) -> None:
-        project.git("worktree", "add", "-q", "../old", "morph/cart")
-        shutil.rmtree(project.root.parent / "old")
-        setup(repo_of(project), "cart")
-        assert "old" not in project.git("worktree", "list", "--porcelain")
-
-    def test_what_was_staged_in_a_tree_that_is_gone_is_kept(self, project: Project, cart: Path) -> None:
-        project.git("worktree", "add", "-q", "../old", "morph/cart")
-        (project.root.parent / "old/staged").write_text("only here\n")
-        project.git("-C", "../old", "add", "staged")
-        shutil.rmtree(project.root.parent / "old")
-        setup(repo_of(project), "cart")
-        kept = project.git("for-each-ref", "--format=%(refname)", "refs/morph-spec/kept")
-        assert project.git("show", f"{kept}:staged") == "only here"
 
     @pytest.mark.parametrize("state", ["locked", "moved", "rebase"])
     def test_one_that_may_hold_something_is_refused(self, project: Project, cart: Path, state: str) -> None:
@@ -160,7 +182,7 @@ class TestRegistrations:
         os.rename(old, project.root.parent / "away")
         if state != "moved":
             shutil.rmtree(project.root.parent / "away")
-        expected = {"locked": "worktree-locked", "moved": "worktree-moved", "rebase": "operation-in-progress"}
+        expected = {"locked": "worktree-locked", "moved": "worktree-moved", "rebase": "worktree-missing"}
         assert refused(project).code == expected[state]
 
 

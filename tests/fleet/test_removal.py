@@ -557,7 +557,8 @@ def test_a_tree_without_its_pointer(linked: Linked) -> None:
 
 def test_a_copy_of_a_tree(linked: Linked, tmp_path: Path) -> None:
     run(["cp", "-r", str(linked.tree), str(tmp_path / "copy")])
-    assert "is a copy" in refused(lambda: removal.plan_removal(linked.repo, tmp_path / "copy"), "worktree-moved").what
+    caught = refused(lambda: removal.plan_removal(linked.repo, tmp_path / "copy"), "worktree-moved")
+    assert "is a copy" in caught.what and caught.fix.startswith(f"git worktree repair {tmp_path / 'copy'} (")
 
 
 def test_only_the_empty_folder_is_left(linked: Linked, tmp_path: Path) -> None:
