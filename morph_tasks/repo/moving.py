@@ -7,11 +7,12 @@ then refuse to go on.
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from morph_tasks.errors import Refusal
 from morph_tasks.proc import ProcError, tail
@@ -64,6 +65,31 @@ def move_tree(
             _refuse(repo, index, move, "")
             said = " ".join(done.stderr.decode("utf-8", "replace").split())
             raise Refusal("move-failed", f"{repo.root} could not be moved: {said}", fix=f"settle that, then {again}")
+
+
+def adopted(repo: Repo, old: str, new: str) -> list[dict[str, Any]]:
+    """Return the local files that a move from `old` to `new` takes over, since they hold what it brings.
+
+    `{path, mode, staged}` each; a move back would take them away. Changes nothing.
+    """
+    with index_copy(repo) as copy:
+        move = _looked_at(repo, copy, old, new)
+        brought = {path: change for path, change in move.changes.items() if change.after != _NONE}
+        staged = {path for path, change in brought.items() if move.staged.get(path, _NONE) == change.after}
+        touched = set(beside(repo, copy, "diff-files", "-z", "--name-only").stdout.split(b"\0"))
+        found = {
+            path
+            for path, change in brought.items()
+            if path in touched or (change.before == _NONE and os.path.lexists(_at(repo, path)))
+        }
+        if found := found - staged:
+            found &= set(_ready(repo, copy, old, new, partly=False))
+    there = [path for path in sorted(found | staged) if os.path.lexists(_at(repo, path))]
+    modes = [stat.S_IMODE(os.lstat(_at(repo, path)).st_mode) for path in there]
+    return [
+        {"path": os.fsdecode(path), "mode": mode, "staged": path in staged}
+        for path, mode in zip(there, modes, strict=True)
+    ]
 
 
 class _Change(NamedTuple):

@@ -211,6 +211,36 @@ def test_the_leftover_copy_in_the_main_tree_comes_back(masters: Callable[[str], 
     assert ".morph/features/cart/2-plan/old.md" in document["restored"]["mainTree"]
 
 
+@pytest.mark.parametrize("kind", ["tree", "main elsewhere"])
+def test_a_file_that_the_merge_took_over_lies_there_again(masters: Callable[[str], Master], kind: str) -> None:
+    scene, name = masters(kind).scene(), "sub/new\nline.txt"
+    place = scene.base / "of main" if kind == "main elsewhere" else scene.shop
+    write(scene.tree / name, "mine\n")
+    scene.text("add", name, cwd=scene.tree)
+    scene.text("commit", "-qm", "Take a file", cwd=scene.tree)
+    write(place / name, "mine\n", 0o600)
+    before = snapshot(scene)
+    finished(scene)
+    document = said(scene, "undo", "cart")
+    assert differences(before, snapshot(scene)) == []
+    assert name in document["restored"]["mainTree"]
+
+
+@pytest.mark.parametrize("staged", [False, True])
+def test_a_local_change_that_the_merge_took_over_is_there_again(masters: Callable[[str], Master], staged: bool) -> None:
+    scene = masters("tree").scene()
+    names = [name for name in scene.text("ls-files", cwd=scene.shop).splitlines() if name.endswith(".py")]
+    for place in (scene.tree, scene.shop):
+        write(place / names[0], "the same change\n")
+    scene.text("commit", "-qam", "Change it", cwd=scene.tree)
+    if staged:
+        scene.text("add", names[0])
+    before = snapshot(scene)
+    finished(scene)
+    said(scene, "undo", "cart")
+    assert differences(before, snapshot(scene)) == []
+
+
 def test_the_backups_stay(done: Scene) -> None:
     kept = sorted((done.store / "finish-backup").rglob("*"))
     assert run(done, "undo", "cart").code == 0
@@ -240,7 +270,7 @@ def test_nothing_was_finished(masters: Callable[[str], Master]) -> None:
 def test_a_finish_that_was_broken_off_has_to_end_first(masters: Callable[[str], Master]) -> None:
     scene = masters("tree").scene()
     assert in_child(FINISH, scene.shop, moment=Moment("after-write", 12), env=scene.env).code == -9
-    assert refused(scene, "finish-not-complete")["fix"] == "morph-spec finish cart --merge"
+    assert refused(scene, "finish-not-complete")["fix"] == "morph-spec finish cart --merge --force"
     assert run(scene, *FINISH).code == 0 and run(scene, "undo", "cart").code == 0
 
 

@@ -75,7 +75,7 @@ class Outcome:
     @property
     def warnings(self) -> list[str]:
         """Return what a person should look at."""
-        taken = [*self.facts.get("files", {}).get("taken", ()), *self.facts.get("root", {}).get("taken", ())]
+        taken = [path for step in ("default", "files", "root") for path in self.facts.get(step, {}).get("taken", ())]
         left = self.facts.get("folder", {}).get("leftInArchive", ())
         told = [f"{path} was there already with other content and stays so" for path in taken]
         return [*self.recovered, *told, *(f"{path} is not of the feature as it was and stays" for path in left)]
@@ -91,12 +91,13 @@ class Outcome:
     def _restored(self) -> dict[str, list[str]]:
         past, facts = self.plan.past, self.facts
         ignored = [file.path for file in self.plan.ignored.files if not past.is_archived(file.path)]
+        adopted = facts["default"].get("adopted", []) if facts else [one["path"] for one in past.adopted]
         return {
             "feature": [file.path for file in self.plan.feature.files],
             "ignored": facts["files"].get("ignored", []) if facts else ignored if past.kind == GONE else [],
             "replicated": facts["files"].get("replicated", []) if facts else [f.path for f in self.plan.replicated],
             "links": [link["path"] for link in past.own_links] if past.kind == GONE else [],
-            "mainTree": [file.path for file in self.plan.shed.files],
+            "mainTree": [*adopted, *(file.path for file in self.plan.shed.files)],
         }
 
     def _not_restored(self) -> dict[str, Any]:

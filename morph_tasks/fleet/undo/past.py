@@ -76,6 +76,11 @@ class Past:
         return self.integrate.get("defaultBefore")
 
     @property
+    def adopted(self) -> list[dict[str, Any]]:
+        """Return the files of the moved tree that the merge took over: {path, mode, staged}."""
+        return self.integrate.get("adopted") or []
+
+    @property
     def primary(self) -> Path:
         return Path(self.plan["primary"])
 

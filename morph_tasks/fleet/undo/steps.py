@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.fleet.treeenv import FILE as WORKTREE_ENV
+from morph_tasks.fleet.undo.adopted import put_adopted
 from morph_tasks.fleet.undo.folder import restore_feature
-from morph_tasks.fleet.undo.obstacles import again, tip_of
+from morph_tasks.fleet.undo.obstacles import again, same_place, tip_of
 from morph_tasks.fleet.undo.past import GONE, KEPT, MAIN
 from morph_tasks.fleet.undo.restore import put_files, put_folders, put_links
 from morph_tasks.proc import ProcError
@@ -23,6 +25,7 @@ from morph_tasks.repo.trees import live_owners
 
 if TYPE_CHECKING:
     from morph_tasks.fleet.undo.plan import Plan
+    from morph_tasks.repo.git import Repo
 
 Facts = dict[str, Any]
 
@@ -44,17 +47,22 @@ def default(plan: Plan) -> Facts:
     """Take the merge off the default branch, in the tree that has it checked out as well."""
     past = plan.past
     assert past.merge and past.before
+    moved: Repo | None = None
     if past.kind == MAIN:
-        main = open_repo(past.primary)
+        moved = main = open_repo(past.primary)
         at = past.merge if tip_of(plan.home, past.default) == past.merge else past.before
         move_tree(main, at, past.tip, to=past.branch, **_how(plan))
         _set(plan, past.default, past.before, tip_of(plan.home, past.default))
     elif plan.default_tree and not plan.default_moved:
-        tree = open_repo(plan.default_tree)
-        move_tree(tree, past.merge, past.before, to=past.default, **_how(plan))
+        moved = open_repo(plan.default_tree)
+        move_tree(moved, past.merge, past.before, to=past.default, **_how(plan))
     else:
         _set(plan, past.default, past.before, tip_of(plan.home, past.default))
-    return {"default": past.default, "from": past.merge, "to": past.before}
+    facts = {"default": past.default, "from": past.merge, "to": past.before}
+    if moved is None or not past.adopted or not same_place(moved.root, Path(str(past.integrate.get("treeMoved")))):
+        return facts
+    taken = put_adopted(moved, past, past.tip if past.kind == MAIN else past.before)
+    return {**facts, "adopted": [one["path"] for one in past.adopted if one["path"] not in taken], "taken": taken}
 
 
 def tree(plan: Plan) -> Facts:
