@@ -189,7 +189,7 @@ def _clear_half(primary: Repo, plan: TreePlan, before: list[str]) -> Path | None
         mine = admin.name not in before and admin.name.startswith(plan.path.name) and not _reads(admin / "gitdir")
         begun = _is_initializing(admin) or not _reads(admin / "locked")
         if admin == admin_of(primary, plan.path) or (mine and begun):
-            if aside is None:
+            if aside is None and (admin / "index").exists():
                 retire(primary, admin)
             shutil.rmtree(admin)
     return aside
