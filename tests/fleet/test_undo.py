@@ -241,6 +241,28 @@ def test_a_local_change_that_the_merge_took_over_is_there_again(masters: Callabl
     assert differences(before, snapshot(scene)) == []
 
 
+def test_a_submodule_is_named_and_can_be_checked_out_again(masters: Callable[[str], Master]) -> None:
+    scene = masters("tree").scene()
+    remote, allow = scene.base / "lib", ("-c", "protocol.file.allow=always")
+    scene.text("init", "-q", str(remote))
+    write(remote / ".gitignore", "*.db\n")
+    scene.text("add", ".", cwd=remote)
+    scene.text("commit", "-qm", "A library", cwd=remote)
+    scene.text(*allow, "submodule", "--quiet", "add", str(remote), "sub", cwd=scene.tree)
+    scene.text("commit", "-qm", "Use it", cwd=scene.tree)
+    write(scene.tree / "sub/x.db", "rows\n")
+    finished(scene)
+    foretold = said(scene, "undo", "cart", "--dry-run")["notRestored"]
+    document = said(scene, "undo", "cart")
+    told = document["notRestored"]
+    assert told["submodules"] == ["sub"] and [one["path"] for one in told["files"]] == ["sub/x.db"] and told == foretold
+    copy = Path(told["files"][0]["why"].rpartition(": ")[2], "sub/x.db")
+    assert copy.read_text() == "rows\n" and "sub/x.db" not in document["restored"]["ignored"]
+    assert "sub" not in scene.text("status", "--porcelain", cwd=scene.tree)
+    scene.text(*allow, "submodule", "--quiet", "update", "--init", cwd=scene.tree)
+    assert (scene.tree / "sub/.gitignore").exists()
+
+
 def test_the_backups_stay(done: Scene) -> None:
     kept = sorted((done.store / "finish-backup").rglob("*"))
     assert run(done, "undo", "cart").code == 0

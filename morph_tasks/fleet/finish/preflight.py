@@ -109,11 +109,13 @@ def _drawn(place: Place, wish: Wish, unfinished: Journal | None) -> Prepared:
         "primary": str(place.primary.root),
         **standing.ports(place),
         "links": [],
+        "submodules": [],
         "keepTree": keep,
     }
     if unfinished and (unfinished.is_done("archive") or place.archived):
         # What was before the first change stays what undo goes back to.
         plan |= {name: unfinished.plan[name] for name in _FIRST}
+        plan["submodules"] = unfinished.plan.get("submodules") or []
         if place.tree is not None and plan["ownerTree"] and not os.path.lexists(plan["ownerTree"]):
             plan["ownerTree"] = str(place.tree.root)  # moved since
     resumed = place.archived or bool(unfinished and unfinished.step("archive"))
@@ -134,6 +136,8 @@ def _look(made: Prepared) -> None:
     goes = place.linked and made.plan["keepTree"] is None
     made.seen, derived = refusals.refuse_tree(place, made.wish, tree, goes=goes, own=own)
     made.along = Along(made.changes.write, made.changes.remove, [refusals.IGNORES] if derived else [])
+    if not made.plan["submodules"]:
+        made.plan["submodules"] = [path for path, _ in made.seen.submodules]
     if not made.plan["links"]:
         made.plan["links"] = [link.as_json() for link in made.seen.links]
 

@@ -110,6 +110,7 @@ class Outcome:
             else [],
             "stack": list(stack.get("removed") or []),
             "claims": bool(past.teardown.get("claimsReleased")),
+            "submodules": past.submodules,
             "files": list(self.plan.left_out),
         }
 
@@ -117,6 +118,9 @@ class Outcome:
         told = self._not_restored()
         lines = [f"caches, which tools make again ({some(told['caches'])})"] if told["caches"] else []
         lines += [f"containers and volumes ({some([str(one) for one in told['stack']])})"] if told["stack"] else []
+        if told["submodules"]:
+            again = f"git -C {shlex.quote(str(self.plan.past.tree))} submodule update --init"
+            lines.append(f"submodules ({some(told['submodules'])}), which go back with {again}")
         lines += ["the claim of the session that had the feature"] if told["claims"] else []
         return lines + [f"{one['path']} ({one['why']})" for one in told["files"]]
 

@@ -10,6 +10,7 @@ from morph_tasks.errors import Refusal
 from morph_tasks.features.store import ARCHIVE, FEATURES
 from morph_tasks.fleet.finish.wish import of_journal
 from morph_tasks.fleet.journal import OPEN, UNDONE, Journal, latest
+from morph_tasks.fleet.look import git_dir_of
 
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
@@ -110,7 +111,29 @@ class Past:
     @property
     def own_links(self) -> list[dict[str, str]]:
         """Return the links of the removed tree that do not come back with the folder of the feature."""
-        return [link for link in self.removal.get("links") or [] if not self.is_archived(link["path"])]
+        links = [link for link in self.removal.get("links") or [] if not self.is_archived(link["path"])]
+        return [link for link in links if self.submodule_of(link["path"]) is None]
+
+    @property
+    def tree_links(self) -> list[dict[str, str]]:
+        """Return the links that the work tree is made with."""
+        return [link for link in self.plan.get("links") or [] if self.submodule_of(link["path"]) is None]
+
+    @property
+    def submodules(self) -> list[str]:
+        """Return the submodules that were checked out and are not: their objects went with the work tree.
+
+        A file in the folder of one would keep git from checking it out, and make the work tree look changed.
+        """
+        known = self.plan.get("submodules") or []
+        if self.kind != GONE or self.tree is None:
+            return []
+        gone = [path for path in known if git_dir_of(self.tree / path) is None]
+        return [path for path in gone if not any(path.startswith(f"{one}/") for one in gone)]
+
+    def submodule_of(self, path: str) -> str | None:
+        """Return the submodule that is not checked out and that a path belongs to; None for any other path."""
+        return next((one for one in self.submodules if path.startswith(f"{one}/")), None)
 
     def is_archived(self, path: str) -> bool:
         """Tell whether a path belongs to the archived feature: it comes back with the feature's folder."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +76,8 @@ def make_plan(repo: Repo, past: Past, record: Record, *, without_ignored: bool) 
     if not without_ignored:
         _refuse_incomplete(past, feature, ignored, shed)
         _refuse_changed(past, changed)
+    ignored, replicated, inside = _without_submodules(past, ignored, replicated)
+    left_out += inside
     moved = tip_of(home, past.default) == past.before and not record.was_begun("default")
     return Plan(past, record, home, default_tree, moved, feature, ignored, shed, replicated, tuple(left_out))
 
@@ -145,6 +147,19 @@ def _replicated(past: Past, record: Record) -> tuple[tuple[File, ...], list[dict
         else:
             changed.append({"path": file.path, "why": "the main tree has other content now"})
     return tuple(found), changed
+
+
+def _without_submodules(
+    past: Past, ignored: Source, replicated: tuple[File, ...]
+) -> tuple[Source, tuple[File, ...], list[dict[str, str]]]:
+    """Leave out what lies in submodules that are not checked out, and say where it is."""
+    told = []
+    for files, where in ((ignored.files, ignored.place), (replicated, past.primary)):
+        why = f"its submodule is not checked out; it is still in: {where}"
+        told += [{"path": file.path, "why": why} for file in files if past.submodule_of(file.path)]
+    out = {one["path"] for one in told}
+    kept = replace(ignored, files=tuple(file for file in ignored.files if file.path not in out))
+    return kept, tuple(file for file in replicated if file.path not in out), told
 
 
 def _discarded(past: Past) -> list[dict[str, str]]:

@@ -74,7 +74,7 @@ def tree(plan: Plan) -> Facts:
     from morph_tasks.fleet.setup import reattach
 
     assert past.tree
-    key, links = str(past.plan.get("portsKey") or past.feature), past.plan.get("links") or []
+    key, links = str(past.plan.get("portsKey") or past.feature), past.tree_links
     owners = {os.path.realpath(owner) for owner in live_owners(plan.home, past.branch)}
     if os.path.realpath(past.tree) not in owners or marker.read(plan.home, key):
         reattach(plan.home, past.tree, past.branch, key, past.plan.get("portsBase"), links)
@@ -99,7 +99,8 @@ def files(plan: Plan) -> Facts:
     taken = put_files(plan.ignored.place or past.tree, past.tree, own, over=(WORKTREE_ENV,))
     taken += put_files(past.primary, past.tree, plan.replicated)
     taken += put_links(past.tree, past.own_links)
-    put_folders(past.tree, [one for one in past.removal.get("emptyFolders") or [] if not past.is_archived(one)])
+    folders = [one for one in past.removal.get("emptyFolders") or [] if not past.is_archived(one)]
+    put_folders(past.tree, [one for one in folders if past.submodule_of(one) is None])
     return {
         "ignored": [file.path for file in own if file.path not in taken],
         "replicated": [file.path for file in plan.replicated if file.path not in taken],
