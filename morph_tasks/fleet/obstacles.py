@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from morph_tasks.errors import Refusal
 from morph_tasks.fleet.deletion import mounts_below
+from morph_tasks.repo.files import locked
 from morph_tasks.repo.index_lock import refuse_held
 
 if TYPE_CHECKING:
@@ -63,7 +64,10 @@ def refuse_locked(git_dir: Path, tree: Path) -> None:
 
 
 def refuse_under_way(git_dir: Path, tree: Path) -> None:
-    """Raise Refusal `operation-in-progress` during a merge and the like, `index-locked` (3) while git works there."""
+    """Raise Refusal `operation-in-progress` during a merge and the like; exit 3 while somebody works there:
+
+    `index-locked` git, `busy` a verify.
+    """
     from morph_tasks.repo.branching import under_way
 
     place = shlex.quote(str(tree))
@@ -77,6 +81,15 @@ def refuse_under_way(git_dir: Path, tree: Path) -> None:
         what += "" if os.path.lexists(tree) else ", which is not there (moved? git worktree repair <where it is now>)"
         raise Refusal("operation-in-progress", what, fix=f"finish it, or {again}", worktree=str(tree))
     refuse_held(git_dir, tree)
+    _refuse_verify(git_dir, tree)
+
+
+def _refuse_verify(git_dir: Path, tree: Path) -> None:
+    """Raise Refusal `busy` (exit 3) while a verify runs in a tree: it would lose the ground under its nodes."""
+    lock = git_dir / "morph-spec" / "verify.lock"
+    if lock.exists():
+        with locked(lock, wait_s=0, what=f"{tree}, where a verify runs,"):
+            pass
 
 
 def refuse_dirty(seen: Look, tree: Path) -> None:

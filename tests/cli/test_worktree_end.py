@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from morph_tasks.fleet.stamps import new_stamp
+from morph_tasks.repo.files import locked
 from morph_tasks.stack.ports import block_of, known_block
 from tests.conftest import BIN, Project
 from tests.faults import Moment, in_child
@@ -39,6 +40,16 @@ def linked(tmp_path: Path) -> Linked:
 def said(linked: Linked, *words: str, cwd: Path | None = None, **env: str) -> tuple[int, Any]:
     done = Project(linked.main).morph("worktree", *words, "--json", cwd=cwd, **env)
     return done.code, json.loads(done.out)
+
+
+def test_a_tree_in_which_a_verify_runs_stays(linked: Linked) -> None:
+    before = snapshot(linked.tree)
+    lock = Path(linked.git("rev-parse", "--absolute-git-dir", cwd=linked.tree)) / "morph-spec/verify.lock"
+    with locked(lock, wait_s=0, what="this tree"):
+        code, told = said(linked, "remove", "cart")
+    assert (code, told["code"]) == (3, "busy") and "verify" in told["message"]
+    assert snapshot(linked.tree) == before
+    assert said(linked, "remove", "cart")[0] == 0
 
 
 def test_remove_by_the_name_of_the_feature(linked: Linked) -> None:
