@@ -13,6 +13,7 @@ import pytest
 
 from tests.faults import Ended, Moment, in_child
 from tests.fleet.scene import ODD, Scene, copy, differences, empty_shop, in_main_tree, snapshot, with_tree, work, write
+from tests.gh import FakeGh
 
 FINISH = ("finish", "cart", "--merge", "--force")
 
@@ -521,13 +522,27 @@ def test_a_file_that_the_main_tree_had_too_was_changed(done: Scene) -> None:
     assert not (done.tree / ".env").exists()
 
 
-def test_a_pull_request(tmp_path: Path) -> None:
+def test_a_pull_request_that_is_closed_and_gone_from_the_remote(tmp_path: Path) -> None:
     from tests.fleet.kills_of import hosted
 
     scene = hosted(tmp_path / "hosted")
+    gh, drop = FakeGh(scene.base / "gh"), "git push origin --delete morph/cart"
+    before = snapshot(scene)
     assert run(scene, "finish", "cart", "--pr", "--force").code == 0
     document = refused(scene, "already-pushed")
-    assert document["pr"]["number"] == 1 and document["fix"] == "gh pr close 1"
+    assert document["pr"]["number"] == 1 and document["fix"] == f"gh pr close 1 && {drop}"
+    gh.change(1, state="MERGED")
+    assert "is merged" in refused(scene, "already-pushed")["message"]
+    gh.change(1, state="CLOSED")
+    assert refused(scene, "already-pushed")["fix"].startswith(drop)
+    scene.git(*drop.split()[1:])
+    gh.reply("pr", "list", code=1, stderr="no such host")
+    assert "is not known" in refused(scene, "already-pushed")["message"]
+    gh.forget("pr", "list")
+    document = said(scene, "undo", "cart")
+    assert document["finish"]["mode"] == "pr" and document["default"]["to"] is None
+    assert differences(before, snapshot(scene)) == []
+    assert run(scene, "finish", "cart", "--merge", "--force").code == 0
 
 
 def test_the_repository_was_moved(tmp_path: Path) -> None:

@@ -39,12 +39,13 @@ def tip_of(repo: Repo, branch: str) -> str | None:
 
 
 def refuse_pushed(home: Repo, past: Past) -> None:
+    if past.by_pull:
+        _refuse_pull(home, past)
+        return
     if past.merge is None or past.before is None:
         what = f"{past.default} held the work already when the finish ran, so nothing tells which commit brought it"
         raise Refusal("default-moved", what, fix=f"git log {past.default}", feature=past.feature)
-    listed = home.text("for-each-ref", "--format=%(symref) %(refname:short)", "--contains", past.merge, "refs/remotes")
-    # `origin/HEAD` only points to another one.
-    where = [line.strip() for line in listed.splitlines() if line.startswith(" ") or " " not in line]
+    where = _published(home, past.merge)
     if where or (past.integrate.get("push") or {}).get("pushed"):
         named = where[0] if where else f"origin/{past.default}"
         what = f"the merge of {past.feature!r} was published: {named} holds {past.merge[:10]}"
@@ -52,8 +53,43 @@ def refuse_pushed(home: Repo, past: Past) -> None:
         raise Refusal("already-pushed", what, fix=fix, feature=past.feature, merge=past.merge, refs=where)
 
 
+def _published(home: Repo, commit: str) -> list[str]:
+    """Return the branches of remotes that are known to hold a commit."""
+    listed = home.text("for-each-ref", "--format=%(symref) %(refname:short)", "--contains", commit, "refs/remotes")
+    # `origin/HEAD` only points to another one.
+    return [line.strip() for line in listed.splitlines() if line.startswith(" ") or " " not in line]
+
+
+def _refuse_pull(home: Repo, past: Past) -> None:
+    """Refuse as long as the pull request of the finish, or a branch of a remote, shows the work to others."""
+    from morph_tasks.fleet.github import ask_pulls
+
+    opened = past.integrate.get("pr") or {}
+    number, branch = opened.get("number"), past.branch
+    said = ask_pulls(home, head=branch)
+    pull = next((one for one in said.of(branch) if one.number == number), None)
+    where = _published(home, past.archived_tip)
+    drop = f"git push origin --delete {branch}"
+    what = f"the finish of {past.feature!r} published {branch}"
+    if pull is None:
+        reason = said.reason or "GitHub does not list it"
+        what, fix = f"{what}, and how pull request #{number} stands is not known: {reason}", f"gh pr view {number}"
+    elif pull.state == "OPEN":
+        what, fix = f"{what}: pull request #{number} is open", f"gh pr close {number} && {drop}"
+    elif pull.state == "MERGED":
+        what, fix = f"{what}: pull request #{number} is merged", f"gh pr view {number} --web, to revert it there"
+    elif where:
+        what = f"{what}, and {where[0]} still holds it"
+        fix = f"{drop}, or git fetch --prune origin when it is gone there"
+    else:
+        return
+    raise Refusal("already-pushed", what, fix=fix, feature=past.feature, pr=opened or None, refs=where)
+
+
 def refuse_default(home: Repo, past: Past, record: Record) -> Path | None:
     """Return the tree that has the default branch checked out."""
+    if past.by_pull:
+        return None
     assert past.merge
     trees = live_owners(home, past.default)
     if record.is_done("default"):

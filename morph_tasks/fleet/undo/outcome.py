@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.features.store import INDEX
+from morph_tasks.fleet.finish.wish import of_journal
 from morph_tasks.fleet.treeenv import FILE as WORKTREE_ENV
 from morph_tasks.fleet.undo.obstacles import some
 from morph_tasks.fleet.undo.past import GONE, KEPT, MAIN
@@ -57,7 +58,8 @@ class Outcome:
         past, restored = self.plan.past, self._restored()
         verb = "would be" if self.dry_run else "is"
         lines = [f"the finish of {past.feature} {verb} undone" + (" (resumed)" if self.resumed else "")]
-        lines.append(f"  {past.branch} at {past.tip[:10]}, {past.default} at {str(past.before)[:10]}")
+        stays = f"{past.default} as it is" if past.by_pull else f"{past.default} at {str(past.before)[:10]}"
+        lines.append(f"  {past.branch} at {past.tip[:10]}, {stays}")
         lines += [f"  {self._where()}"] if past.tree else []
         count = len(restored["feature"])
         lines += [f"  {_count(count, 'file')} of the feature as {'it was' if count == 1 else 'they were'} on disk"]
@@ -138,7 +140,8 @@ class Outcome:
         if self.dry_run:
             return f"morph-spec undo {shlex.quote(past.feature)}"
         where = f"cd {shlex.quote(str(past.tree))}" if past.tree and past.kind in (GONE, KEPT) else ""
-        return where or f"morph-spec list, or morph-spec finish {shlex.quote(past.feature)} --merge once it is ready"
+        again = of_journal(past.plan).command(past.feature)
+        return where or f"morph-spec list, or {again} once it is ready"
 
 
 def _text(path: Any) -> str | None:

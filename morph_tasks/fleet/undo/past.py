@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
 from morph_tasks.features.store import ARCHIVE, FEATURES
-from morph_tasks.fleet.finish.wish import of_journal
+from morph_tasks.fleet.finish.wish import PR, of_journal
 from morph_tasks.fleet.journal import OPEN, UNDONE, Journal, latest
 from morph_tasks.fleet.look import git_dir_of
 
@@ -66,6 +66,11 @@ class Past:
     @property
     def default(self) -> str:
         return str(self.plan["default"])
+
+    @property
+    def by_pull(self) -> bool:
+        """Tell whether the finish opened a pull request, and left the default branch as it was."""
+        return self.plan.get("mode") == PR
 
     @property
     def merge(self) -> str | None:
@@ -143,14 +148,13 @@ class Past:
 def read_past(repo: Repo, feature: str) -> Past:
     """Return the last finish of a feature.
 
-    Raises Refusal `nothing-to-undo`, `finish-not-complete`, `already-pushed` for a pull request, `corrupt-file`.
+    Raises Refusal `nothing-to-undo`, `finish-not-complete`, `corrupt-file`.
     """
     journal = latest(repo, feature)
     if journal is None or journal.state == UNDONE:
         known = f"its last finish was undone at {journal.data['undo'].get('doneAt')}" if journal else "none is recorded"
         what = f"there is no finish of {feature!r} to undo: {known}"
         raise Refusal("nothing-to-undo", what, fix="morph-spec list --all", feature=feature)
-    mode = journal.plan.get("mode")
     if journal.state == OPEN:
         raise Refusal(
             "finish-not-complete",
@@ -158,14 +162,4 @@ def read_past(repo: Repo, feature: str) -> Past:
             fix=of_journal(journal.plan).command(feature),
             feature=feature,
         )
-    past = Past(journal)
-    if mode == "pr":
-        pull = past.integrate.get("pr") or {}
-        raise Refusal(
-            "already-pushed",
-            f"the finish of {feature!r} published {past.branch}, which keeps the work: #{pull.get('number')}",
-            fix=f"gh pr close {pull.get('number')}",
-            feature=feature,
-            pr=pull or None,
-        )
-    return past
+    return Past(journal)

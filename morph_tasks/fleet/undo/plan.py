@@ -78,7 +78,7 @@ def make_plan(repo: Repo, past: Past, record: Record, *, without_ignored: bool) 
         _refuse_changed(past, changed)
     ignored, replicated, inside = _without_submodules(past, ignored, replicated)
     left_out += inside
-    moved = tip_of(home, past.default) == past.before and not record.was_begun("default")
+    moved = not past.by_pull and tip_of(home, past.default) == past.before and not record.was_begun("default")
     return Plan(past, record, home, default_tree, moved, feature, ignored, shed, replicated, tuple(left_out))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -63,6 +63,18 @@ def put_folders(tree: Path, folders: Sequence[str]) -> None:
         if real_folders(tree, folder):
             with suppress(OSError):
                 (tree / folder).mkdir(parents=True, exist_ok=True)
+
+
+def put_modes(tree: Path, modes: Mapping[str, int], *, writable: bool = False) -> None:
+    """Give folders their modes again, and make those that are missing; `writable`: for now with the right to write.
+
+    First before the files are there, so that nobody sees them meanwhile.
+    """
+    for path, mode in modes.items():
+        if real_folders(tree, f"{path}/_"):
+            with suppress(OSError):
+                (tree / path).mkdir(mode=0o700, parents=True, exist_ok=True)
+                (tree / path).chmod(mode | 0o700 if writable else mode)
 
 
 def real_folders(tree: Path, path: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,8 @@ from morph_tasks.fleet.triage import File, hash_file
 class Source:
     """A backup that was read: `files` are proved, `problems` are what is not to be had, {path, why} each.
 
-    Paths are those of the tree `root` that was backed up. `folders` are empty ones.
+    Paths are those of the tree `root` that was backed up. `folders` are empty ones, `modes` those of folders that
+    are not 0755.
     """
 
     place: Path | None = None
@@ -26,6 +27,7 @@ class Source:
     files: tuple[File, ...] = ()
     links: tuple[dict[str, str], ...] = ()
     folders: tuple[str, ...] = ()
+    modes: Mapping[str, int] = field(default_factory=dict)
     problems: tuple[dict[str, str], ...] = ()
 
 
@@ -47,6 +49,7 @@ def read_source(place: str | None, wanted: Sequence[dict[str, Any]] = ()) -> Sou
         told = read_manifest(folder)
         listed = [_file(entry) for entry in told["files"]]
         links, folders = tuple(told.get("links", ())), tuple(told.get("folders", ()))
+        modes = {str(path): int(mode) for path, mode in told.get("folderModes", {}).items()}
         root = Path(told["root"])
     except FileNotFoundError:
         why = "its backup has no manifest" if folder.is_dir() else "its backup is gone"
@@ -66,7 +69,7 @@ def read_source(place: str | None, wanted: Sequence[dict[str, Any]] = ()) -> Sou
             _prove(reading, folder, file, told)
     for file in known.values():
         _prove(reading, folder, file, told)
-    return Source(folder, root, tuple(reading.files), links, folders, tuple(reading.problems))
+    return Source(folder, root, tuple(reading.files), links, folders, modes, tuple(reading.problems))
 
 
 def _file(entry: dict[str, Any]) -> File:

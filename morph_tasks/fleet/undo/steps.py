@@ -15,7 +15,7 @@ from morph_tasks.fleet.undo.adopted import put_adopted
 from morph_tasks.fleet.undo.folder import restore_feature
 from morph_tasks.fleet.undo.obstacles import again, same_place, tip_of
 from morph_tasks.fleet.undo.past import GONE, KEPT, MAIN
-from morph_tasks.fleet.undo.restore import put_files, put_folders, put_links
+from morph_tasks.fleet.undo.restore import put_files, put_folders, put_links, put_modes
 from morph_tasks.proc import ProcError
 from morph_tasks.repo.branch_settings import put_settings
 from morph_tasks.repo.git import open_repo
@@ -46,6 +46,8 @@ def branch(plan: Plan) -> Facts:
 def default(plan: Plan) -> Facts:
     """Take the merge off the default branch, in the tree that has it checked out as well."""
     past = plan.past
+    if past.by_pull:
+        return {}
     assert past.merge and past.before
     moved: Repo | None = None
     if past.kind == MAIN:
@@ -96,11 +98,14 @@ def files(plan: Plan) -> Facts:
         return {}
     assert past.tree
     own = tuple(file for file in plan.ignored.files if not past.is_archived(file.path))
+    modes = {one: mode for one, mode in plan.ignored.modes.items() if past.submodule_of(f"{one}/") is None}
+    put_modes(past.tree, modes, writable=True)
     taken = put_files(plan.ignored.place or past.tree, past.tree, own, over=(WORKTREE_ENV,))
     taken += put_files(past.primary, past.tree, plan.replicated)
     taken += put_links(past.tree, past.own_links)
     folders = [one for one in past.removal.get("emptyFolders") or [] if not past.is_archived(one)]
     put_folders(past.tree, [one for one in folders if past.submodule_of(one) is None])
+    put_modes(past.tree, modes)
     return {
         "ignored": [file.path for file in own if file.path not in taken],
         "replicated": [file.path for file in plan.replicated if file.path not in taken],
