@@ -63,9 +63,10 @@ def _cells(post: Post) -> list[str]:
 
 
 def _details(post: Post) -> list[str]:
+    gates = "?" if post.pending_gates is None else ", ".join(post.pending_gates) or "none"
     claimed = "claims ?" if post.claims is None else "unclaimed"
     return [
-        f"gates ahead: {', '.join(post.pending_gates) or 'none'}",
+        f"gates ahead: {gates}",
         f"slices {post.slices.done}/{post.slices.total}" if post.slices else "slices ?",
         f"claimed by {', '.join(claim.session for claim in post.claims)}" if post.claims else claimed,
         f"ports {post.ports.base}" if post.ports else "no ports",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from morph_tasks.features.store import ARCHIVE, FEATURES, list_features
+from morph_tasks.features.store import ARCHIVE, FEATURES, list_features, read_view
 from morph_tasks.features.view import FeatureView, unreadable, view_of
 from morph_tasks.meanwhile import meanwhile
 from morph_tasks.repo.trees import BRANCH_PREFIX, checked_out, lost_trees, primary_root
@@ -25,12 +25,15 @@ _ELSEWHERE = "archived-elsewhere"
 class Overview:
     """`rows`: the features by name; `archived`: those of the archives, empty unless asked for.
 
-    `tips`: the commits of the branches of features; None when git was not asked.
+    `tips`: the commits of the branches of features; None when git was not asked. `ended`: what lies archived in the
+    living tree that has its branch; `finished`: what is archived on its branch, and has no such tree.
     """
 
     rows: tuple[FeatureView, ...]
     archived: tuple[FeatureView, ...]
     tips: dict[str, str] | None
+    ended: tuple[FeatureView, ...] = ()
+    finished: tuple[OnBranch, ...] = ()
 
 
 def on_disk(repo: Repo, *, archived: bool) -> Overview:
@@ -72,8 +75,24 @@ def everywhere(repo: Repo, *, archived: bool) -> Overview:
             found[slug] = merged
     lost = {slug for slug in _by_feature(lost_trees(repo)) if slug not in living}
     checked = [view if slug in living else _checked(view, repo, main, lost) for slug, view in sorted(found.items())]
-    elsewhere = _archived_on_branches(held, {view.slug for view in (*done, *checked)}, main) if archived else []
-    return Overview(tuple(checked), (*(replace(view, where=here) for view in done), *elsewhere), tips)
+    finished = tuple(one for one in held.values() if one.record is None and one.archive is not None)
+    ended = _ended(living, repo, main)
+    if archived:
+        known = {view.slug for view in (*done, *checked)}
+        others = (*ended, *(_of_branch(one, main) for one in finished))
+        done = (*(replace(view, where=here) for view in done), *(view for view in others if view.slug not in known))
+    return Overview(tuple(checked), done, tips, ended, finished)
+
+
+def _ended(living: Mapping[str, Sequence[Path]], repo: Repo, main: Path) -> tuple[FeatureView, ...]:
+    """Return the features whose own tree has them in its archive, and no longer in work."""
+    found = []
+    for slug, (tree, *_) in sorted(living.items()):
+        path = tree / ARCHIVE / slug
+        if path.is_dir() and not (tree / FEATURES / slug).is_dir():
+            there = None if os.path.realpath(tree) == os.path.realpath(repo.root) else str(tree)
+            found.append(replace(read_view(path, archived=True), tree=there, where=_where(main, tree)))
+    return tuple(found)
 
 
 def _split(views: Sequence[FeatureView]) -> tuple[tuple[FeatureView, ...], tuple[FeatureView, ...]]:
@@ -169,6 +188,6 @@ def _pointer_checked(view: FeatureView, main: Path) -> FeatureView:
     return replace(view, where=MISSING, flags=(*view.flags, "worktree-missing"))
 
 
-def _archived_on_branches(held: dict[str, OnBranch], known: set[str], main: Path) -> list[FeatureView]:
-    rows = [row_of(one, main, archived=True) for one in held.values() if one.record is None and one.archive is not None]
-    return [replace(row, flags=(*row.flags, _ELSEWHERE)) for row in rows if row.slug not in known]
+def _of_branch(one: OnBranch, main: Path) -> FeatureView:
+    row = row_of(one, main, archived=True)
+    return replace(row, flags=(*row.flags, _ELSEWHERE))

@@ -94,11 +94,11 @@ def list_features(
     trees and their branches, for whoever knows them already. Archived ones come last and only when asked for. Writes
     nothing.
     """
-    found = [_view(path) for path in _folders(root / FEATURES)]
+    found = [read_view(path) for path in _folders(root / FEATURES)]
     if repo:
         found = _with_owners(found, repo, checked_out(repo) if trees is None else trees)
     if archived:
-        found += [_view(path, archived=True) for path in _folders(root / ARCHIVE)]
+        found += [read_view(path, archived=True) for path in _folders(root / ARCHIVE)]
     return found
 
 
@@ -158,7 +158,8 @@ def _folders(parent: Path) -> list[Path]:
         return []
 
 
-def _view(path: Path, *, archived: bool = False) -> FeatureView:
+def read_view(path: Path, *, archived: bool = False) -> FeatureView:
+    """Return the row of the feature in a folder; one that cannot be read has a flag."""
     try:
         data = read_json(path / "feature.json")
     except (OSError, Refusal) as error:
@@ -176,7 +177,7 @@ def _with_owners(found: list[FeatureView], repo: Repo, trees: Sequence[tuple[Pat
             continue
         path = tree / FEATURES / slug
         if path.is_dir():
-            rows[slug] = replace(_view(path), tree=str(tree))
+            rows[slug] = replace(read_view(path), tree=str(tree))
         elif slug in rows:
             rows[slug] = replace(rows[slug], tree=str(tree), flags=(*rows[slug].flags, "not-in-owner-tree"))
     return [rows[slug] for slug in sorted(rows)]
@@ -197,19 +198,10 @@ def _not_found(root: Path, slug: str) -> Refusal:
 
 def _elsewhere(root: Path, slug: str) -> tuple[str, str] | None:
     """Return where a feature is that this tree does not have, and how to get there; None when it is nowhere."""
-    import shlex
-
+    from morph_tasks.features.whereabouts import missed
     from morph_tasks.repo.git import open_repo
-    from morph_tasks.repo.trees import feature_branch, owner_tree
 
     try:
-        repo = open_repo(root).lightly()
-        owner = owner_tree(repo, slug)
-        if owner != repo.root and (owner / FEATURES / slug).is_dir():
-            return f"feature {slug!r} is in the work tree {owner}, not in this one", f"cd {shlex.quote(str(owner))}"
-        if repo.branch_exists(feature_branch(slug)):
-            what = f"feature {slug!r} is on branch {feature_branch(slug)} and in no work tree"
-            return what, f"morph-spec worktree setup {slug}"
+        return missed(open_repo(root).lightly(), slug)
     except (Refusal, OSError):
         return None
-    return None

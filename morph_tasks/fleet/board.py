@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,8 +62,10 @@ class Post:
     last_activity: str | None
 
     @property
-    def pending_gates(self) -> list[str]:
-        """Return the gates that are still ahead; `uiux` only where a design was begun."""
+    def pending_gates(self) -> list[str] | None:
+        """Return the gates that are still ahead, `uiux` only where a design was begun; None when that is not known."""
+        if self.view.problem:
+            return None
         if self.view.phase in (None, "archived", prs.PHASE):
             return []
         begun = {"uiux": self.view.phase == "uiux"}
@@ -73,7 +75,7 @@ class Post:
     def remote(self) -> str:
         """Return how far the work went: `local`, `pushed`, or `PR #n`."""
         if self.pull and self.pull.state != "CLOSED":
-            return f"PR #{self.pull.number}"
+            return f"PR #{self.pull.number}{'' if self.pull.state else ' ?'}"
         return "pushed" if self.branch and self.branch.pushed else "local"
 
 
@@ -109,7 +111,7 @@ def board(repo: Repo) -> Fleet:
     found = everywhere(repo, archived=False)
     active = [view for view in found.rows if _is_active(view)]
     trees = {branch: tree for tree, branch in reversed(checked_out(repo))}
-    owned = [trees[branch] for view in active if (branch := feature_branch(view.slug)) in trees]
+    owned = [trees[branch] for view in (*active, *found.ended) if (branch := feature_branch(view.slug)) in trees]
     tips = found.tips or {}
     registry = claims.read(repo)
     known = _Known(
@@ -123,12 +125,17 @@ def board(repo: Repo) -> Fleet:
         ports=blocks(repo),
         pulls=answer(),
     )
-    waiting = {one.slug: one.row for one in prs.pending(repo, known.pulls, tips=tips)}
-    views = {view.slug: view for view in active} | waiting
-    return Fleet(tuple(_post_of(view, known) for _, view in sorted(views.items())), known.pulls, registry)
+    views = {view.slug: view for view in active}
+    noted: dict[str, Pull | None] = {}
+    for one in prs.pending(repo, known.pulls, found=found):
+        local = views.get(one.slug)
+        views[one.slug] = replace(local, flags=(*local.flags, *one.flags)) if local else one.row
+        noted[one.slug] = one.pull
+    posts = (_post_of(view, known, noted.get(view.slug)) for _, view in sorted(views.items()))
+    return Fleet(tuple(posts), known.pulls, registry)
 
 
-def _post_of(view: FeatureView, known: _Known) -> Post:
+def _post_of(view: FeatureView, known: _Known, noted: Pull | None) -> Post:
     name = feature_branch(view.slug)
     tree, branch = _tree_of(view, known), known.branches.get(name)
     changed = known.states.get(known.trees[name]) if name in known.trees else None
@@ -138,7 +145,7 @@ def _post_of(view: FeatureView, known: _Known) -> Post:
         view,
         tree,
         branch,
-        known.pulls.current(name),
+        known.pulls.current(name) or noted,
         slices_of(view.path) if tree else known.slices.get(view.slug),
         changed,
         None if known.registry.problem else mine,

@@ -37,7 +37,10 @@ _SET = {"GH_PROMPT_DISABLED": "1", "NO_COLOR": "1", "GH_NO_UPDATE_NOTIFIER": "1"
 
 @dataclass(frozen=True)
 class Pull:
-    """One pull request. `state`: OPEN, CLOSED or MERGED; times as GitHub writes them, None when there is none."""
+    """One pull request. `state`: OPEN, CLOSED or MERGED, empty when that is not known.
+
+    Times are as GitHub writes them, None when there is none.
+    """
 
     number: int
     state: str
@@ -54,7 +57,7 @@ class Pull:
 
     def as_json(self) -> dict[str, Any]:
         """Return what commands print of it."""
-        return {"number": self.number, "state": self.state, "url": self.url}
+        return {"number": self.number, "state": self.state or None, "url": self.url}
 
 
 @dataclass(frozen=True)
@@ -178,7 +181,13 @@ def _gh(repo: Repo, argv: list[str], wait_s: float, *, stdin: bytes = b"") -> Co
     kept = {name: value for name, value in clean_env().items() if name not in _SHED}
     # Not where the user stands: a command that removed that work tree would leave gh without a folder.
     where = primary_root(repo)
-    return run_bounded(argv, cwd=where, env={**kept, **_SET}, stdin=stdin, timeout=wait_s)
+    try:
+        return run_bounded(argv, cwd=where, env={**kept, **_SET}, stdin=stdin, timeout=wait_s)
+    except ProcError as error:
+        if error.code != "command-timeout":
+            raise
+        # Its arguments are ours, and tell nobody why the answer is missing.
+        raise ProcError(error.code, f"gh did not answer within {wait_s:g} s") from None
 
 
 def _why(done: Completed) -> Refusal:

@@ -22,6 +22,7 @@ def test_the_board_for_people(project: Project, origin: Path, gh: FakeGh) -> Non
     lines = said.out.splitlines()
     assert len(lines) == 4
     assert lines[0].startswith("⚠  broken") and "[unreadable]" in lines[0]
+    assert "gates ahead: ? · " in lines[1]
     assert lines[2].split() == ["cart", "plan", "root", "PR", "#1"]
     assert "gates ahead: plan, review · slices ? · claimed by s1 · no ports · handoff · last activity 2" in lines[3]
 

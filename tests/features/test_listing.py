@@ -13,6 +13,7 @@ import pytest
 from morph_tasks.cli.quick import quick
 from morph_tasks.features.listing import shown_pull
 from morph_tasks.fleet import github
+from morph_tasks.fleet import journal as journals
 from morph_tasks.repo.git import open_repo
 from tests.conftest import Project
 from tests.gh import FakeGh
@@ -92,6 +93,19 @@ def test_what_is_not_known_is_a_question_mark(shop: Project, origin: Path, gh: F
     assert "  ?  " in said and said.splitlines()[-1] == f"pull requests not verified: {found['prs']['reason']}"
 
 
+def test_what_github_did_not_say_of_a_finished_feature(shop: Project, origin: Path, gh: FakeGh) -> None:
+    gh.reply("pr", "list", code=1, stderr="HTTP 502")
+    made = journals.start(open_repo(shop.root), "cart", {"default": "main"}, write=False)
+    made.done("integrate", pr={"number": 7, "url": "https://github.com/acme/shop/pull/7"})
+    made.close("done")
+    shop.write(".morph/features/broken/feature.json", "{")
+    found = listed(shop)["rows"]
+    assert found["cart"]["pr"] == {"number": 7, "state": None, "url": "https://github.com/acme/shop/pull/7"}
+    assert found["broken"]["gates"]["plan"] == {"approved": None, "approvedBy": None}
+    broken, cart, *_ = shop.morph("list").out.splitlines()
+    assert "#7 ?  [pr-unverified]" in cart and "plan? uiux? review?" in broken
+
+
 def test_an_answer_that_was_cut_leaves_questions(shop: Project, origin: Path, gh: FakeGh) -> None:
     gh.pull("other")
     answer = github.ask_pulls(open_repo(shop.root), limit=1)
@@ -101,7 +115,7 @@ def test_an_answer_that_was_cut_leaves_questions(shop: Project, origin: Path, gh
 def test_a_github_that_hangs_is_left_after_a_while(shop: Project, origin: Path, gh: FakeGh) -> None:
     gh.hang("pr", "list")
     answer = github.ask_aside(open_repo(shop.root), wait_s=0.5)()
-    assert not answer.verified and "0.5 s" in answer.reason
+    assert not answer.verified and answer.reason == "gh did not answer within 0.5 s"
 
 
 def test_no_gh(shop: Project, origin: Path, tmp_path: Path) -> None:

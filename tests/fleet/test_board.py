@@ -70,7 +70,7 @@ def test_all_active_features_wherever_they_are(shop: Project, tmp_path: Path) ->
         Path(os.path.realpath(tmp_path)) / "a tree\nß",
     ]
     assert [found[name].view.source for name in found] == ["branch", "disk", "disk", "disk"]
-    assert found["broken"].view.flags == ("unreadable",) and found["broken"].pending_gates == []
+    assert found["broken"].view.flags == ("unreadable",) and found["broken"].pending_gates is None
     assert found["here"].pending_gates == ["plan", "review"]
     assert found["tree"].pending_gates == ["review"] and found["branch"].pending_gates == ["uiux", "review"]
 

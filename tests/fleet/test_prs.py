@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from morph_tasks.fleet.github import Pull, Pulls, unanswered
+from morph_tasks.features.overview import everywhere
+from morph_tasks.fleet import journal as journals
+from morph_tasks.fleet.github import NO_ORIGIN, Pull, Pulls, unanswered
 from morph_tasks.fleet.prs import PendingPull, pending
 from morph_tasks.repo.git import open_repo
 from tests.conftest import Project
@@ -54,15 +56,89 @@ def test_a_time_that_github_did_not_tell(finished: Project) -> None:
     "answer",
     [
         pulls("MERGED"),
-        pulls("CLOSED"),
         pulls(head="morph/other"),
         pulls(cross_repository=True),
-        unanswered("gh is not on the PATH"),
+        unanswered(NO_ORIGIN),
         Pulls(True),
     ],
 )
-def test_without_an_open_pull_request_of_its_own_nothing_waits(finished: Project, answer: Pulls) -> None:
+def test_without_a_pull_request_of_its_own_nothing_waits(finished: Project, answer: Pulls) -> None:
     assert waiting(finished, answer) == []
+
+
+CUT = Pulls(True, "", (), whole=False)
+
+
+@pytest.mark.parametrize("answer", [unanswered("gh is not on the PATH"), CUT, pulls("CLOSED")])
+def test_work_that_nothing_shows_to_be_merged_is_not_left_out(finished: Project, answer: Pulls) -> None:
+    [one] = waiting(finished, answer)
+    closed = bool(answer.items)
+    assert one.flags == one.row.flags == (("pr-closed",) if closed else ("pr-unverified",))
+    assert (one.pull is not None) is closed and one.row.phase == ("archived" if closed else "aguardando-merge")
+    assert ("closed without a merge" if closed else "is not known") in one.row.description
+    # The same archive came in under another commit.
+    finished.git("merge", "-q", "--squash", "morph/cart")
+    finished.git("commit", "-q", "-m", "squashed")
+    assert waiting(finished, answer) == []
+
+
+def test_an_abandoned_feature_waits_for_nothing(finished: Project) -> None:
+    finished.git("switch", "-q", "morph/cart")
+    finished.write(".morph/archive/cart/feature.json", '{"status": "abandoned"}')
+    finished.commit("abandoned")
+    finished.git("switch", "-q", "main")
+    assert waiting(finished, pulls("CLOSED")) == waiting(finished, unanswered("gh is not on the PATH")) == []
+
+
+def journal(project: Project, state: str, **steps: object) -> None:
+    repo = open_repo(project.root)
+    made = journals.start(repo, "cart", {"mode": "pr", "default": "main", "options": {"force": True, "keep": False}})
+    for name, facts in steps.items():
+        made.done(name, **{name: facts} if not isinstance(facts, dict) else facts)
+    made.close(state)
+
+
+def test_the_journal_tells_the_pull_request_that_github_does_not(finished: Project) -> None:
+    journal(finished, "done", integrate={"pr": {"number": 7, "url": "https://github.com/acme/shop/pull/7"}})
+    [one] = waiting(finished, unanswered("HTTP 502"))
+    assert one.pull and one.pull.as_json() == {
+        "number": 7, "state": None, "url": "https://github.com/acme/shop/pull/7"
+    }  # fmt: skip
+    [path] = (open_repo(finished.root).store / "finish/cart").iterdir()
+    path.write_text("{")
+    [one] = waiting(finished, unanswered("HTTP 502"))
+    assert one.pull is None
+
+
+@pytest.mark.parametrize(
+    ("state", "flag", "command"),
+    [
+        ("open", "finish-unfinished", "morph-spec finish cart --pr --force"),
+        ("undoing", "undo-unfinished", "morph-spec undo cart"),
+    ],
+)
+def test_what_was_broken_off_is_shown_wherever_it_is(finished: Project, state: str, flag: str, command: str) -> None:
+    journal(finished, state)
+    [one] = waiting(finished, Pulls(True))
+    assert one.flags == (flag,) and one.row.description == f"broken off, goes on with: {command}"
+    finished.git("merge", "-q", "--no-ff", "-m", "merge", "morph/cart")
+    finished.git("branch", "-q", "-D", "morph/cart")
+    [one] = waiting(finished, Pulls(True))
+    assert (one.flags, one.row.where, one.tip) == ((flag,), "root", None)
+    [path] = (open_repo(finished.root).store / "finish/cart").iterdir()
+    path.write_text('"open"')
+    assert waiting(finished, Pulls(True)) == []
+
+
+def test_a_living_tree_that_has_it_in_its_archive(finished: Project) -> None:
+    tree = finished.root / "worktrees/cart"
+    finished.git("worktree", "add", "-q", str(tree), "morph/cart")
+    [one] = waiting(finished, pulls())
+    assert (one.row.where, one.row.tree) == ("worktree worktrees/cart", str(tree))
+    assert one.row.description == "waiting for its merge for 3d"
+    found = everywhere(open_repo(finished.root), archived=True)
+    assert [(view.slug, view.where) for view in found.archived] == [("cart", "worktree worktrees/cart")]
+    assert [view.where for view in everywhere(open_repo(tree), archived=True).archived] == ["worktree worktrees/cart"]
 
 
 def test_what_is_merged_here_or_at_origin_does_not_wait(finished: Project, origin: Path) -> None:
