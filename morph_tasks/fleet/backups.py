@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 FOLDER, TASKS = "finish-backup", "task"
 MANIFEST = ".manifest.json"
 IGNORED = "worktree-ignored"  # the suffix of what a work tree had and git ignored
+_USUAL = 0o755  # of a folder; other modes are written down
 _PARTIAL, TRASH = ".partial-", ".trash-"
 _CHUNK = 1 << 20
 # The older forms are those of tools that wrote no manifest.
@@ -178,12 +179,13 @@ class _Copied:
     files: list[File]
     links: list[Link]
     folders: list[str]
+    modes: dict[str, int]
 
 
 def _copy_all(root: Path, names: Sequence[str], target: Path) -> _Copied:
     """Copy into a new private folder and make it durable; raises OSError."""
     target.mkdir(mode=0o700)
-    copied = _Copied([], [], [])
+    copied = _Copied([], [], [], {})
     for name in names:
         for path, mode in _below(root, name):
             try:
@@ -198,6 +200,8 @@ def _copy_all(root: Path, names: Sequence[str], target: Path) -> _Copied:
             except FileNotFoundError:
                 if os.path.lexists(root / path):
                     raise
+    named = [*copied.folders, *(file.path for file in copied.files), *(link.path for link in copied.links)]
+    copied.modes = _folder_modes(root, named)
     for file in copied.files:
         _check(target / file.path, file.sha256)
     for entry in walk(target):
@@ -205,6 +209,18 @@ def _copy_all(root: Path, names: Sequence[str], target: Path) -> _Copied:
             sync_folder(Path(entry.path))
     sync_folder(target)
     return copied
+
+
+def _folder_modes(root: Path, paths: Sequence[str]) -> dict[str, int]:
+    """Return the modes of the folders at and above paths, where they are not the usual one."""
+    above = {str(parent) for path in paths for parent in Path(path, "_").parents} - {"."}
+    found = {}
+    for path in sorted(above):
+        with suppress(OSError):
+            mode = os.lstat(root / path).st_mode
+            if stat.S_ISDIR(mode) and stat.S_IMODE(mode) != _USUAL:
+                found[path] = stat.S_IMODE(mode)
+    return found
 
 
 def _below(root: Path, name: str) -> Iterator[tuple[str, int]]:
@@ -260,6 +276,7 @@ def _manifest(root: Path, copied: _Copied, about: Mapping[str, Any]) -> dict[str
         **about,
         "files": [file.as_json() for file in copied.files],
         "folders": copied.folders,
+        "folderModes": copied.modes,
         "secrets": [file.path for file in copied.files if is_secret(file.path)],
     }
 

@@ -142,6 +142,8 @@ def ignored(tree: Path) -> None:
     (tree / "local/current").symlink_to("data/deep")
     (tree / "local/dangling").symlink_to("nowhere at all")
     (tree / "local/empty/inner").mkdir(parents=True)
+    (tree / "local/data").chmod(0o750)
+    (tree / "local/data/deep").chmod(0o700)
     write(tree / "src/__pycache__/app.cpython-311.pyc", b"cache")
 
 
@@ -172,6 +174,8 @@ def files_of(tree: Path) -> dict[str, tuple[str, int, str]]:
         folders[:] = [name for name in folders if f"{prefix}{name}" not in (".git", "worktrees") and name not in links]
         if not folders and not names and not links and prefix:
             found[prefix] = ("folder", 0, "")
+        if prefix.startswith("local/"):
+            found[prefix] = ("folder", stat.S_IMODE(os.lstat(parent).st_mode), "")
         for name in (*names, *links):
             path = Path(parent, name)
             if not DERIVED.search(f"{prefix}{name}"):
