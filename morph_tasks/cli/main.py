@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -81,7 +82,7 @@ def main(argv: Sequence[str]) -> int:
     try:
         code = cli.main(args=list(argv), prog_name="morph-spec", standalone_mode=False)
     except Refusal as refusal:
-        return refuse(refusal, as_json)
+        return refuse(_with_command(refusal, argv), as_json)
     except click.exceptions.NoArgsIsHelpError as error:
         warn(error.format_message())
         return 2
@@ -94,6 +95,13 @@ def main(argv: Sequence[str]) -> int:
     except Exception as error:
         return refuse(unexpected(error), as_json)
     return code if isinstance(code, int) else 0
+
+
+def _with_command(refusal: Refusal, argv: Sequence[str]) -> Refusal:
+    """Let a refusal that sends to the tree of a feature name what was typed, which is then the way out."""
+    if refusal.code == "feature-not-found" and refusal.fix.startswith("cd ") and "&&" not in refusal.fix:
+        refusal.fix = f"{refusal.fix} && {shlex.join(['morph-spec', *argv])}"
+    return refusal
 
 
 def refuse(refusal: Refusal, as_json: bool) -> int:

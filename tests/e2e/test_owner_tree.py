@@ -256,7 +256,8 @@ def test_without_a_copy_here_the_place_is_named(shop: Shop) -> None:
     for command in ("verify cart", "explain cart", "trace cart", "why-failed cart"):
         said = shop.main.morph(*shlex.split(command), "--json")
         assert (said.code, said.json["code"]) == (2, "feature-not-found")
-        assert owner in said.json["message"] and shlex.split(said.json["fix"]) == ["cd", owner]
+        again = ["cd", owner, "&&", "morph-spec", *shlex.split(command), "--json"]
+        assert owner in said.json["message"] and shlex.split(said.json["fix"]) == again
     shop.main.git("worktree", "remove", "--force", str(shop.owner.root))
     said = shop.main.morph("verify", "cart", "--json")
     assert (said.json["code"], said.json["fix"]) == ("feature-not-found", "morph-spec worktree setup cart")
