@@ -146,7 +146,7 @@ def _drop(repo: Repo, feature: str, *, keep: bool, force: bool, delete_branch: b
     from morph_tasks.fleet import claims
     from morph_tasks.fleet.dropping import drop
 
-    made = drop(repo, feature, keep=keep, force=force, delete_branch=delete_branch)
+    made = drop(repo, feature, keep=keep, force=force, delete_branch=delete_branch, command=typed())
     with suppress(Refusal):  # a claim on what is gone harms nobody
         claims.release(repo, feature)
     for line in made.warnings:

@@ -116,9 +116,9 @@ def delete(
     not count), `owner-tree-elsewhere`, `backup-failed`, what a commit refuses, or what reading raises.
     """
     if not with_tree:
-        _refuse_living_tree(repo, slug)
+        _refuse_living_tree(repo, slug, command or f"delete {slug}")
     require_owner_tree(repo, slug, command=command)
-    refuse_signed(repo, slug, force=force)
+    refuse_signed(repo, slug, force=force, command=command)
     if keep:
         return archive(repo, slug, status="abandoned", command=command)
     refuse_commit(repo)
@@ -133,27 +133,34 @@ def delete(
     return Removed(slug, commit, backup=saved, branch=_branch(repo, slug))
 
 
-def refuse_signed(repo: Repo, slug: str, *, force: bool) -> None:
-    """Raise Refusal `gate-approved` for work that people signed, unless forced; and what reading raises."""
+def refuse_signed(repo: Repo, slug: str, *, force: bool, command: str = "") -> None:
+    """Raise Refusal `gate-approved` for work that people signed, unless forced; and what reading raises.
+
+    `command`: what was typed, without the name of the program.
+    """
     data = _readable(repo, slug, force=force)
     signed = [gate for gate in GATES if approved(data, gate) and not by_policy(data, gate)]
     if signed and not force:
+        again = command or f"delete {slug}"
+        fix = f"morph-spec {again} --force"
+        if not {"--archive", "--delete-branch"} & set(again.split()):
+            fix = f"morph-spec {again} --archive --force, or {fix} to remove it for good"
         raise Refusal(
             "gate-approved",
             f"{slug!r} has approved gates ({', '.join(signed)}): this is work that somebody signed",
-            fix=f"morph-spec delete {slug} --archive --force, or --force to remove it for good",
+            fix=fix,
             gates=signed,
         )
 
 
-def _refuse_living_tree(repo: Repo, slug: str) -> None:
+def _refuse_living_tree(repo: Repo, slug: str, command: str) -> None:
     main = os.path.realpath(primary_root(repo))
     linked = [tree for tree in live_owners(repo, feature_branch(slug)) if os.path.realpath(tree) != main]
     if linked:
         raise Refusal(
             "feature-has-worktree",
             f"the work tree {linked[0]} works on {slug!r}: without its record it would be an orphan",
-            fix=f"morph-spec delete {slug} --with-worktree; or finish it: morph-spec finish {slug} --merge",
+            fix=f"morph-spec {command} --with-worktree; or finish it: morph-spec finish {slug} --merge",
             worktree=str(linked[0]),
         )
 

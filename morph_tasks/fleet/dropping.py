@@ -74,10 +74,13 @@ class _Note:
     delete_branch: bool
 
 
-def drop(repo: Repo, slug: str, *, keep: bool = False, force: bool = False, delete_branch: bool = False) -> Dropped:
+def drop(
+    repo: Repo, slug: str, *, keep: bool = False, force: bool = False, delete_branch: bool = False, command: str = ""
+) -> Dropped:
     """Delete a feature and take its work tree down; `keep` archives it as abandoned on its branch instead.
 
-    Raises, before the first change, what `plan_removal` and deleting a feature raise, and `branch-checked-out`.
+    `command`: what was typed, without the name of the program. Raises, before the first change, what `plan_removal` and
+    deleting a feature raise, and `branch-checked-out`.
     """
     primary = primary_of(repo)
     feature_dir(primary.root, slug)
@@ -87,28 +90,33 @@ def drop(repo: Repo, slug: str, *, keep: bool = False, force: bool = False, dele
         note = _read(primary, slug)
         resumed = note is not None
         if note is None:
-            note = _planned(primary, slug, keep=keep, force=force, delete_branch=delete_branch)
+            command = command or f"delete {slug} --with-worktree"
+            note = _planned(primary, slug, keep=keep, force=force, delete_branch=delete_branch, command=command)
             _write(primary, note)
         return _carried_out(primary, note, resumed=resumed)
 
 
-def _planned(primary: Repo, slug: str, *, keep: bool, force: bool, delete_branch: bool) -> _Note:
+def _planned(primary: Repo, slug: str, *, keep: bool, force: bool, delete_branch: bool, command: str) -> _Note:
     branch = feature_branch(slug)
     owners = live_owners(primary, branch)
     linked = [path for path in owners if os.path.realpath(path) != os.path.realpath(primary.root)]
     if len(linked) > 1 or (delete_branch and len(owners) > len(linked)):
         where = next((path for path in owners if path not in linked[:1]), owners[0])
         what = f"{branch} is checked out in {where}, so it cannot be deleted"
-        fix = f"git -C {shlex.quote(str(where))} switch <branch>, then try again"
+        fix = f"git -C {shlex.quote(str(where))} switch --detach && morph-spec {command}"
+        if not linked:  # off that branch the feature is nowhere: it goes first, and the branch last
+            here, to = shlex.quote(str(where)), primary.default_branch() or "--detach"
+            first = f"morph-spec delete {slug}{' --force' if force else ''}"
+            fix = f"cd {here} && {first} && git switch {to} && git branch -D {shlex.quote(branch)}"
         raise Refusal("branch-checked-out", what, fix=fix, worktree=str(where), branch=branch)
     for path in linked:
         tree = open_repo(path)
-        features.refuse_signed(tree, slug, force=force)
+        features.refuse_signed(tree, slug, force=force, command=command)
         refuse_commit(tree)
         own = [f"{FEATURES}/{slug}", *([IGNORES] if _is_untracked_ours(tree) else [])]
         removal.plan_removal(primary, tree.root, without=own)
     if feature_dir(primary.root, slug).is_dir() or not linked:
-        features.refuse_signed(primary, slug, force=force)
+        features.refuse_signed(primary, slug, force=force, command=command)
         refuse_commit(primary)
     tip = primary.text("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}^{{commit}}", ok=(0, 1, 128))
     return _Note(slug, str(linked[0]) if linked else None, tip, keep, delete_branch)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def refused(project: Project, *args: str, cwd: Path | None = None) -> Any:
 def test_without_the_switch_the_command_to_type_is_named(project: Project, tree: Path) -> None:
     said = project.morph("delete", "cart", "--force", "--json")
     assert (said.code, said.json["code"]) == (1, "feature-has-worktree")
-    assert "morph-spec delete cart --with-worktree" in said.json["fix"] and tree.is_dir()
+    assert "--with-worktree; or finish it" in said.json["fix"] and tree.is_dir()
 
 
 def test_a_draft_goes_with_its_tree_and_its_branch_stays(project: Project, tree: Path) -> None:
@@ -137,6 +138,25 @@ def test_what_forbids_it(project: Project, tree: Path, state: str) -> None:
         project.git("worktree", "add", "-q", str(tree), "main")
         code = "branch-checked-out"
     assert refused(project, *args, cwd=cwd)["code"] == code
+
+
+def test_the_way_out_of_an_approved_gate_keeps_what_was_typed(project: Project, tree: Path) -> None:
+    """`--archive` alone led to `feature-has-worktree`, and that back to the gate."""
+    assert project.morph("approve", "cart", "review", "--force", "--approver", "Ana", cwd=tree).code == 0
+    commit(tree, "Approve")
+    said = project.morph("delete", "cart", "--with-worktree").err
+    assert said.endswith("or morph-spec delete cart --with-worktree --force to remove it for good\n")
+    assert "morph-spec delete cart --force --with-worktree;" in project.morph("delete", "cart", "--force").err
+    assert project.morph("delete", "cart", "--with-worktree", "--force").code == 0 and not tree.exists()
+
+
+def test_the_way_out_for_a_branch_that_the_main_tree_has(project: Project) -> None:
+    assert project.morph("create", "solo", "--type", "feature", "--description", "One").code == 0
+    project.commit("Plan it")
+    said = project.morph("delete", "solo", "--force", "--with-worktree", "--delete-branch", "--json").json
+    assert said["code"] == "branch-checked-out"
+    assert subprocess.run(said["fix"], shell=True, cwd=project.root, env=os.environ).returncode == 0
+    assert project.git("branch", "--list", "morph/solo") == ""
 
 
 def test_a_copy_that_is_committed_in_the_main_tree_goes_too(project: Project) -> None:
