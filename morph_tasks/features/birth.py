@@ -284,7 +284,7 @@ def _moved_warning(plan: BranchPlan) -> list[str]:
         return []
     text = f"the checkout moved from {plan.current} to {plan.name}: commits in this tree now go there"
     if plan.uncommitted:
-        text += f"; uncommitted work came along ({plan.uncommitted} paths)"
+        text += f"; uncommitted work came along ({plan.uncommitted} path{'s' * (plan.uncommitted != 1)})"
     return [text]
 
 

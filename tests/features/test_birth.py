@@ -73,7 +73,12 @@ def test_uncommitted_work_comes_along_and_is_told(repo: Repo) -> None:
     (repo.root / "new.py").write_text("new\n")
     born = create_feature(repo, wish())
     assert (repo.root / "app.py").read_text() == "changed\n" and (repo.root / "new.py").exists()
-    assert "2 paths" in born.warnings[0]
+    assert "came along (2 paths)" in born.warnings[0]
+
+
+def test_one_uncommitted_path_is_one(repo: Repo) -> None:
+    (repo.root / "app.py").write_text("changed\n")
+    assert "came along (1 path)" in create_feature(repo, wish()).warnings[0]
 
 
 def test_a_branch_starts_at_the_default_branch_wherever_head_is(repo: Repo) -> None:

@@ -154,7 +154,8 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
         yield f"  not pushed: {' '.join(document['pushError'].split())[:200]}"
     if (document.get("publish") or {}).get("pushed"):
         count = document["publish"]["published"]
-        yield f"  pushed to origin/{document['default']}" + (f": {count} commits" if count is not None else "")
+        many = "" if count is None else f": {count} commit{'s' * (count != 1)}"
+        yield f"  pushed to origin/{document['default']}{many}"
     if document["nextStep"]:
         yield f"next: {document['nextStep']}"
     if document.get("hint"):
@@ -177,6 +178,7 @@ def _tree_lines(document: dict[str, Any]) -> Iterator[str]:
     elif document["mode"] == PR:
         yield f"  branch {document['branch']} stays for the pull request"
     if document["stack"] and document["stack"]["removed"]:
-        yield f"  application taken down: {len(document['stack']['removed'])} things removed"
+        gone = len(document["stack"]["removed"])
+        yield f"  application taken down: {gone} thing{'s' * (gone != 1)} removed"
     if document["portsReleased"]:
         yield "  its ports are free again"

@@ -46,7 +46,8 @@ class Verified:
 
 def verify(joined: Joined, joiner: Joiner, prover: Prover, say: Say, default: str) -> Verified:
     """Measure a union and, when it is red, name the guilty; raises Refusal `busy` (exit 3), `submodules`, …"""
-    say(f"measuring {default} with {len(joined.merged)} features")
+    count = len(joined.merged)
+    say(f"measuring {default} with {count} feature{'s' * (count != 1)}")
     proof = prover.prove(joined)
     if proof.green:
         return Verified(PASS, proof)

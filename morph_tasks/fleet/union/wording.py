@@ -37,7 +37,8 @@ def lines(made: Union) -> list[str]:
 
 def _verified(found: Verified) -> list[str]:
     proof = found.proof
-    counts = f"{len(proof.verdict.outcomes)} nodes, {proof.measured} measured, {proof.reused} reused"
+    nodes = len(proof.verdict.outcomes)
+    counts = f"{nodes} node{'s' * (nodes != 1)}, {proof.measured} measured, {proof.reused} reused"
     if found.status == "pass":
         return [f"GREEN together: {counts}"]
     said = []
