@@ -104,7 +104,8 @@ def _lines(shown: Sequence[Claim], hidden: int) -> list[str]:
 def _require_feature(repo: Repo, feature: str) -> None:
     """Raise Refusal `feature-not-found` for a name that no tree and no branch has."""
     from morph_tasks.features.store import read_feature
-    from morph_tasks.repo.trees import feature_branch, owner_tree
+    from morph_tasks.features.whereabouts import branch_holds
+    from morph_tasks.repo.trees import owner_tree
 
-    if not repo.branch_exists(feature_branch(feature)):
+    if branch_holds(repo, feature) is None:
         read_feature(owner_tree(repo, feature), feature)

@@ -139,6 +139,11 @@ def about(made: SetUp) -> list[str]:
     copied = [*made.copies.env, *made.copies.included]
     lines += [f"  copied: {_some(copied)}"] if copied else []
     lines += ["  the feature's folder moved here from the main tree"] if made.moved else []
+    if made.archived:
+        push = f"git push origin {shlex.quote(made.branch)}"
+        lines.append(
+            f"  the feature is archived; the tree is for commits that follow, {push} brings them to its pull request"
+        )
     editor = made.editor_settings
     if editor and editor.status == "suggest":
         lines += [f"  add to .vscode/settings.json ({editor.reason}):", editor.snippet]

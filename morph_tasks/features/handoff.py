@@ -13,6 +13,7 @@ from morph_tasks.features.reports import slice_reports
 from morph_tasks.features.shape import GATES
 from morph_tasks.features.store import FEATURES, feature_dir, read_feature
 from morph_tasks.features.view import phase_of
+from morph_tasks.features.whereabouts import branch_holds, switch_back, switched_tree
 from morph_tasks.repo.files import write_atomic
 from morph_tasks.repo.trees import feature_branch, owner_tree
 
@@ -51,13 +52,14 @@ def handoff(repo: Repo, slug: str, *, here: bool = False) -> Handoff:
     """
     root = repo.root if here else owner_tree(repo, slug)
     branch = feature_branch(slug)
-    if not (feature_dir(root, slug) / "feature.json").exists() and repo.branch_exists(branch):
-        raise Refusal(
-            "feature-not-in-tree",
+    if not (feature_dir(root, slug) / "feature.json").exists() and branch_holds(repo, slug) == FEATURES:
+        what, fix = (
             f"feature {slug!r} is not in {root}: it exists only on branch {branch}",
-            fix=f"morph-spec worktree setup {slug}",
-            branch=branch,
+            f"morph-spec worktree setup {slug}",
         )
+        if (switched := switched_tree(repo, slug)) is not None:
+            what, fix = switch_back(switched, slug)
+        raise Refusal("feature-not-in-tree", what, fix=fix, branch=branch)
     return write_handoff(root, slug)
 
 

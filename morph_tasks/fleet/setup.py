@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
@@ -9,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
-from morph_tasks.features.store import FEATURES, feature_dir, state_lock, write_index
+from morph_tasks.features.store import ARCHIVE, FEATURES, feature_dir, state_lock, write_index
+from morph_tasks.features.whereabouts import holds
 from morph_tasks.fleet import marker, treeenv
 from morph_tasks.fleet.copies import Copied, copy_all
 from morph_tasks.fleet.editor import SETTINGS, EditorSettings, settle_editor
@@ -36,6 +38,7 @@ class SetUp:
     """A work tree that is ready. `base`: the first of its ports; `base_ref`: what its branch began at or is.
 
     `moved`: the feature's folder came from the main tree; `handoff`: the page for the next session.
+    `archived`: the tree is for commits that follow a finished feature, such as those that a review asked for.
     """
 
     path: Path
@@ -53,10 +56,16 @@ class SetUp:
     moved: bool = False
     handoff: Path | None = None
     resumed: bool = False
+    archived: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Return the document of `worktree setup --json` and `provision --json`."""
-        said: dict[str, Any] = {"key": self.key, "feature": self.feature, "resumed": self.resumed}
+        said: dict[str, Any] = {
+            "key": self.key,
+            "feature": self.feature,
+            "resumed": self.resumed,
+            "archived": self.archived,
+        }
         said |= {"worktree": {"path": str(self.path), "branch": self.branch}, "base": self.base_ref}
         said |= {"ports": {"base": self.base, "range": self.env["MORPH_PORT_RANGE"]}, "env": self.env}
         said |= {"links": self.links.as_json(), "copied": list(self.copies.env)}
@@ -71,27 +80,21 @@ class SetUp:
 def setup(repo: Repo, slug: str) -> SetUp:
     """Give a feature that exists a work tree of its own; all of it, or nothing.
 
-    Raises Refusal `feature-not-found` (2), `feature-in-use` (3), `path-taken`, `no-commits`, `feature-uncommitted`,
-    `busy` (3) and what its parts raise. A run that was killed half-way is completed.
+    One that is archived on its branch gets a tree, too, until its work is in the default branch. Raises Refusal
+    `feature-not-found` (2), `feature-in-use` (3), `already-finished`, `path-taken`, `no-commits`,
+    `feature-uncommitted`, `busy` (3) and what its parts raise. A run that was killed half-way is completed.
     """
-    from morph_tasks.fleet.bases import start_of_default
-
     primary = primary_of(repo)
     feature_dir(primary.root, slug)
     with fleet_lock(primary):
         config, place, notes = begin(primary)
-        plan = plan_tree(
-            primary,
-            key=slug,
-            path=place.path / slug,
-            branch=feature_branch(slug),
-            top=place.path,
-            start=lambda: start_of_default(primary),
-        )
+        plan = _plan_feature(primary, place, slug)
         moving = plan_handover(primary, slug)
-        _refuse_absent(primary, slug, plan, moving)
+        archived = _refuse_absent(primary, slug, plan, moving)
         with state_lock(primary.root) if moving else nullcontext():
-            return _raise_tree(primary, config, place, plan, feature=slug, moving=moving, warnings=notes)
+            return _raise_tree(
+                primary, config, place, plan, feature=slug, moving=moving, archived=archived, warnings=notes
+            )
 
 
 def provision(repo: Repo, name: str, *, base: str | None = None) -> SetUp:
@@ -182,14 +185,45 @@ def begin(primary: Repo) -> tuple[Config, Container, list[str]]:
     return config, container(primary, config), notes
 
 
-def _refuse_absent(primary: Repo, slug: str, plan: TreePlan, moving: Handover | None) -> None:
-    """Refuse a feature that is neither in the main tree nor on its branch."""
+def _plan_feature(primary: Repo, place: Container, slug: str) -> TreePlan:
+    """Plan the tree of a feature; what is in its way is told with the command that helps this feature."""
+    from morph_tasks.features.whereabouts import alike, switch_back, switched_tree
+    from morph_tasks.fleet.bases import start_of_default
+
+    branch = feature_branch(slug)
+    try:
+        return plan_tree(
+            primary,
+            key=slug,
+            path=place.path / slug,
+            branch=branch,
+            top=place.path,
+            start=lambda: start_of_default(primary),
+        )
+    except Refusal as refusal:
+        if refusal.code == "path-taken" and (switched := switched_tree(primary, slug)) is not None:
+            what, fix = switch_back(switched, slug)
+            raise Refusal("path-taken", what, fix=fix, path=str(switched), branch=branch) from refusal
+        if refusal.code == "branch-exists" and not (feature_dir(primary.root, slug) / "feature.json").exists():
+            other = alike(primary, slug)
+            what = f"there is no feature {slug!r}" + (f"; there is {other!r}" if other else "")
+            fix = f"morph-spec worktree setup {shlex.quote(other)}" if other else "morph-spec list"
+            raise Refusal("feature-not-found", what, fix=fix, exit_code=2, feature=slug) from refusal
+        raise
+
+
+def _refuse_absent(primary: Repo, slug: str, plan: TreePlan, moving: Handover | None) -> bool:
+    """Refuse a feature that is neither in the main tree nor on its branch; tell whether its branch has it archived."""
     folders = [moving.source, moving.source.with_name(LEAVING + slug)] if moving else []
     if plan.whole:  # the run that was killed may have moved it already
         folders.append(plan.path / FEATURES / slug)
     here = any((folder / "feature.json").is_file() for folder in folders)
-    if here or _holds(primary, plan.commit, slug):
-        return
+    there = holds(primary, plan.commit, slug)
+    if here or there == FEATURES:
+        return False
+    if there == ARCHIVE and (plan.track or not plan.start):
+        _refuse_integrated(primary, slug, plan)
+        return True
     if plan.half and plan.half.get("born"):
         what, fix = (
             f"feature {slug!r} was never born: its creation was killed",
@@ -199,10 +233,23 @@ def _refuse_absent(primary: Repo, slug: str, plan: TreePlan, moving: Handover | 
     from morph_tasks.features.store import read_feature
 
     read_feature(primary.root, slug)  # words the refusal: archived, or unknown
+    return False
 
 
-def _holds(primary: Repo, commit: str, slug: str) -> bool:
-    return bool(primary.git("ls-tree", "-z", "--name-only", commit, f"{FEATURES}/{slug}/feature.json"))
+def _refuse_integrated(primary: Repo, slug: str, plan: TreePlan) -> None:
+    """Refuse an archived feature whose work is in the default branch: there is nothing left to follow it."""
+    from morph_tasks.fleet.branches import UNMERGED, Survey
+    from morph_tasks.fleet.github import ask_pulls
+
+    default = primary.default_branch()
+    pulls = ask_pulls(primary, head=plan.branch)
+    survey = Survey(primary, default, pulls)
+    state, why = survey.proof(plan.commit, plan.branch, survey.targets)
+    if state == UNMERGED:
+        return
+    # Not `-d`, which asks whether the branch is in what happens to be checked out, and knows nothing of a squash.
+    fix = "morph-spec list --all" if plan.start else f"git branch -D {shlex.quote(plan.branch)}"
+    raise Refusal("already-finished", f"feature {slug!r} is finished already: {why}", fix=fix, feature=slug)
 
 
 def _raise_tree(
@@ -213,6 +260,7 @@ def _raise_tree(
     *,
     feature: str | None,
     moving: Handover | None = None,
+    archived: bool = False,
     warnings: Sequence[str] = (),
 ) -> SetUp:
     """Do what was planned; a step that fails takes the ones before it back."""
@@ -220,7 +268,7 @@ def _raise_tree(
         said = [*warnings, *make_tree(primary, plan, undo)]
         tree = open_repo(plan.path).lightly()
         brought = bring(moving, tree) if moving else []
-        said += _unsparse(tree, plan.key) if feature == plan.key and not moving else []
+        said += _unsparse(tree, plan.key) if feature == plan.key and not (moving or archived) else []
         linked, copied, env = furnish(primary, tree, config, plan.key, feature, undo)
         if moving and brought is None:
             said.append(f"another copy of {feature} lies in {moving.source}: the one of {plan.branch} counts")
@@ -231,7 +279,9 @@ def _raise_tree(
     if moving:
         write_index(primary.root)
     moved = bool(moving and not moving.tracked and brought is not None)
-    return settled(primary, config, place, plan, tree, feature, (linked, copied, env), said, moved=moved)
+    return settled(
+        primary, config, place, plan, tree, feature, (linked, copied, env), said, moved=moved, archived=archived
+    )
 
 
 def settled(
@@ -245,10 +295,11 @@ def settled(
     warnings: Sequence[str],
     *,
     moved: bool = False,
+    archived: bool = False,
 ) -> SetUp:
     """Do what may fail without harm once the tree is there, and forget that it was in the making."""
     linked, copied, env = furnished
-    handoff, problems = _handoff(tree, plan.key)
+    handoff, problems = (None, []) if archived else _handoff(tree, plan.key)
     editor = settle_editor(primary, config)
     if plan.half:
         _sweep(primary, tree, plan.key)
@@ -269,6 +320,7 @@ def settled(
         moved=moved,
         handoff=handoff,
         resumed=plan.half is not None,
+        archived=archived,
     )
 
 

@@ -66,6 +66,11 @@ def require_owner_tree(repo: Repo, feature: str, *, command: str = "") -> Path:
         code, what = "owner-tree-elsewhere", f"feature {feature!r} belongs to the work tree {owner}, not to this one"
     else:
         code = "unregistered-worktree"
+        from morph_tasks.features.whereabouts import switch_back, switched_tree
+
+        if (switched := switched_tree(repo, feature)) is not None:
+            what, again = switch_back(switched, feature)
+            raise Refusal(code, what, fix=again, feature=feature, owner=str(switched))
         what = f"no work tree owns feature {feature!r}, so its state is in {owner}, not in this work tree"
     raise Refusal(code, what, fix=again, feature=feature, owner=str(owner))
 

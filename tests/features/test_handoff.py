@@ -102,7 +102,13 @@ def test_it_is_written_in_the_tree_that_owns_the_feature(repo: Repo, tmp_path: P
 
 
 def test_a_feature_that_is_only_on_its_branch(repo: Repo) -> None:
-    repo.git("branch", "morph/shop")
+    record = repo.root / ".morph/features/shop/feature.json"
+    record.parent.mkdir(parents=True)
+    record.write_text("{}")
+    repo.git("add", "-f", ".morph/features/shop")
+    tree = repo.text("write-tree")
+    repo.git("branch", "morph/shop", repo.text("commit-tree", "-m", "Shop", "-p", "HEAD", tree))
+    repo.git("rm", "-rqf", ".morph/features/shop")
     with pytest.raises(Refusal) as refused:
         handoff(repo, "shop")
     assert refused.value.code == "feature-not-in-tree" and refused.value.payload["branch"] == "morph/shop"
