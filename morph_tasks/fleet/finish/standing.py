@@ -31,14 +31,22 @@ def refuse_standing(place: Place, wish: Wish, journal: Journal | None, unfinishe
         _refuse_integrated(place, wish, journal, unfinished)
         return
     if place.tree is None:
-        what = f"no work tree has {place.branch} checked out, so the feature cannot be archived"
-        raise Refusal(
-            "branch-not-checked-out",
-            what,
-            fix=f"morph-spec worktree setup {place.slug}",
-            feature=place.slug,
-            branch=place.branch,
-        )
+        raise _without_tree(place)
+
+
+def _without_tree(place: Place) -> Refusal:
+    from morph_tasks.features.whereabouts import branch_holds, empty_branch, switch_back, switched_tree
+
+    on_disk = (feature_dir(place.primary.root, place.slug) / "feature.json").exists()
+    if not on_disk and branch_holds(place.primary, place.slug) is None:
+        what, fix = empty_branch(place.primary, place.slug)
+        return Refusal("feature-not-found", what, fix=fix, exit_code=2, feature=place.slug)
+    what = f"no work tree has {place.branch} checked out, so the feature cannot be archived"
+    fix = f"morph-spec worktree setup {place.slug}"
+    if (switched := switched_tree(place.primary, place.slug)) is not None:
+        told, fix = switch_back(switched, place.slug)
+        what = f"{told}: so the feature cannot be archived"
+    return Refusal("branch-not-checked-out", what, fix=fix, feature=place.slug, branch=place.branch)
 
 
 def _refuse_without_branch(place: Place, journal: Journal | None, unfinished: Journal | None) -> None:
