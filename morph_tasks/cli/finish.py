@@ -49,4 +49,4 @@ def finish(
     for line in made.warnings:
         warn(f"warning: {line}")
     say(made.as_json(), "\n".join(made.lines), as_json)
-    return 0
+    return 0 if made.as_json()["ok"] else 1

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from morph_tasks.errors import Refusal
 from morph_tasks.fleet.journal import STEPS
 from morph_tasks.repo.git import open_repo
 from morph_tasks.tasks.actions import guarded
@@ -68,6 +69,10 @@ def tell(root: str, feature: str, variables: dict[str, str]) -> Any:
         return True
     told = ended(open_repo(Path(root)), feature)
     _print([*(f"warning: {line}" for line in told.warnings), *told.lines])
+    made = told.as_json()
+    if not made["ok"]:
+        what = f"the merge stays, and was not pushed: {made['pushError']}"
+        raise Refusal("push-failed", what, fix=made["nextStep"] or "")
     return True
 
 

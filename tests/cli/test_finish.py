@@ -87,6 +87,23 @@ def test_the_same_steps_under_doit(shop: Project) -> None:
     assert "error already-finished" in shop.doit("finish:cart", "mode=merge").out
 
 
+@pytest.mark.parametrize("doit", [False, True])
+def test_a_push_that_failed_is_a_failure_and_the_merge_stays(shop: Project, tmp_path: Path, doit: bool) -> None:
+    shop.git("init", "-q", "--bare", str(tmp_path / "origin.git"))
+    shop.git("remote", "add", "origin", str(tmp_path / "origin.git"))
+    hook = shop.root / ".git/hooks/pre-push"
+    hook.write_text("#!/bin/sh\necho not on a Friday >&2; exit 1\n")
+    hook.chmod(0o755)
+    if doit:
+        said = shop.doit("finish:cart", "mode=merge", "push=1")
+        assert said.code != 0 and "error push-failed: the merge stays" in said.out + said.err
+    else:
+        said = shop.morph("finish", "cart", "--merge", "--push", "--json")
+        assert said.code == 1 and said.json["finished"] and said.json["integrated"] and not said.json["ok"]
+    assert "not on a Friday" in said.out and (shop.root / "cart.py").exists()
+    assert shop.git("branch", "--list", "morph/cart") == ""
+
+
 def test_a_dry_run_under_doit(shop: Project) -> None:
     before = shop.git("for-each-ref")
     said = shop.doit("finish:cart", "mode=merge", "dry-run=1")

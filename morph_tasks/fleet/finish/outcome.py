@@ -85,13 +85,27 @@ def _integrated(primary: Repo, journal: Journal, step: dict[str, Any]) -> dict[s
     document: dict[str, Any] = {"integrated": True, "mergeCommit": step.get("mergeCommit"), "publish": told}
     if step.get("alreadyContained"):
         document["alreadyContained"] = True
-    if pushed.get("error"):
-        document["pushError"] = pushed["error"]
-    return {**document, "nextStep": _next_step(told)}
+    error = pushed.get("error")
+    if error:
+        document["pushError"] = error
+        document["ok"] = error == publish.NO_ORIGIN
+    then = _pull_first(primary, default) if publish.is_behind(error or "") else _next_step(told)
+    return {**document, "nextStep": then}
+
+
+def _pull_first(primary: Repo, default: str) -> str:
+    """Return how to publish when the remote has gone on: the push alone would be rejected again."""
+    from morph_tasks.repo.trees import live_owners
+
+    where = shown((live_owners(primary, default) or [primary.root])[0])
+    commands = f"git -C {where} pull --no-rebase --no-edit origin {default} && git -C {where} push origin {default}"
+    return f"origin/{default} has commits that {default} has not: {commands}"
 
 
 def _next_step(told: dict[str, Any]) -> str | None:
     default, ahead = told["branch"], told["ahead"]
+    if told["remote"] is None:
+        return f"integrated into the local {default} only: there is no remote called origin to publish it to"
     if told["pushed"]:
         return None
     if ahead is None:
@@ -151,7 +165,7 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
         yield f"  decisions {word}: {', '.join(ids)}"
     yield from _tree_lines(document)
     if document.get("pushError"):
-        yield f"  not pushed: {' '.join(document['pushError'].split())[:200]}"
+        yield f"  not pushed: {document['pushError']}"
     if (document.get("publish") or {}).get("pushed"):
         count = document["publish"]["published"]
         many = "" if count is None else f": {count} commit{'s' * (count != 1)}"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from morph_tasks.proc import ProcError, run_bounded, tail
+from morph_tasks.proc import ProcError, run_bounded
 from morph_tasks.repo.git import clean_env
 
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
 
 PUSH_S = 120.0  # seconds; hooks of the user run in it
+_LONGEST = 1000  # characters of git's words
 NO_ORIGIN = "no-origin-remote"
 
 
@@ -38,7 +39,20 @@ def push(repo: Repo, branch: str) -> str | None:
         done = run_bounded(argv, cwd=repo.root, env=env, timeout=PUSH_S)
     except ProcError as error:
         return error.what
-    return None if done.code == 0 else tail(done)
+    return None if done.code == 0 else _words((done.stderr or done.stdout).decode("utf-8", "replace"))
+
+
+def is_behind(problem: str) -> bool:
+    """Tell whether a push was rejected since the remote has commits that are not here."""
+    return "! [rejected]" in problem
+
+
+def _words(said: str) -> str:
+    """Return git's words on one line, without its hints; of very many, the last whole ones."""
+    told = " ".join(" ".join(line for line in said.splitlines() if not line.startswith("hint:")).split())
+    if len(told) <= _LONGEST:
+        return told or "it said nothing"
+    return "… " + told[-_LONGEST:].partition(" ")[2]
 
 
 def published(repo: Repo, branch: str, remote: str | None) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -218,12 +219,13 @@ def test_pushed_afterwards(cart: Cart, origin: Path) -> None:
 def test_no_origin_to_push_to(cart: Cart) -> None:
     made = cart.finish(push=True)
     assert made["pushError"] == "no-origin-remote" and made["integrated"] and made["publish"]["pushed"] is False
-    assert made["publish"]["ahead"] is None and "git push origin main" in made["nextStep"]
+    assert made["publish"]["ahead"] is None and "git push" not in made["nextStep"] and made["ok"]
 
 
 def test_a_push_that_is_refused_leaves_the_merge(cart: Cart, origin: Path) -> None:
     cart.hook("pre-push", "echo 'not on a Friday' >&2; exit 1")
     made = cart.finish(push=True)
+    assert not made["ok"] and made["finished"] and made["nextStep"].endswith("git push origin main")
     assert "not on a Friday" in made["pushError"] and made["integrated"] and made["worktreeRemoved"]
     assert made["publish"] == {"remote": "origin", "branch": "main", "ahead": 3, "pushed": False}
 
@@ -415,7 +417,10 @@ def test_a_remote_that_is_ahead(cart: Cart, origin: Path, tmp_path: Path) -> Non
     cart.git("fetch", "-q")
     made = cart.finish(push=True)
     assert made["baseAdvanced"] == {"ref": "origin/main", "commits": 1}
-    assert "rejected" in made["pushError"] and made["integrated"]
+    assert "rejected" in made["pushError"] and "hint" not in made["pushError"] and made["integrated"]
+    way_out = made["nextStep"].partition(": ")[2]
+    assert subprocess.run(way_out, shell=True, cwd=tmp_path, capture_output=True).returncode == 0
+    assert cart.git("rev-parse", "main", cwd=origin) == cart.tip("main")
 
 
 def test_origin_of_a_feature_in_the_main_tree(own: Cart, tmp_path: Path) -> None:
