@@ -94,14 +94,12 @@ def _refuse_pulled(place: Place, opened: dict[str, Any]) -> None:
     if not said.verified or (pull is None and not said.whole):
         what = f"{place.branch} was finished by pull request #{number}, and how that stands is not known: {said.reason}"
         raise Refusal("resume-undecidable", what, fix=f"gh pr view {number}", feature=place.slug, pr=opened)
-    if pull is not None and pull.state in ("OPEN", "MERGED"):
-        how = "is open: merge it, or close it" if pull.state == "OPEN" else "is merged"
-        raise _finished(
-            place,
-            f"pull request #{number} ({url}) {how}",
-            fix=f"gh pr merge {number}, or gh pr close {number} and run this again",
-            pr={"number": number, "url": url},
-        )
+    told = {"number": number, "url": url}
+    if pull is not None and pull.state == "MERGED":
+        raise _finished(place, f"pull request #{number} ({url}) is merged", pr=told)
+    if pull is not None and pull.state == "OPEN":
+        fix = f"gh pr merge {number}, or gh pr close {number} and run this again"
+        raise _finished(place, f"pull request #{number} ({url}) is open: merge it, or close it", fix=fix, pr=told)
 
 
 def finished_by_pull(place: Place, number: int, url: str, *, archived: bool, tree: str) -> Refusal:
@@ -122,7 +120,7 @@ def finished_by_merge(place: Place, number: int, url: str) -> Refusal:
 def _finished(place: Place, why: str, *, fix: str = "", **payload: Any) -> Refusal:
     if place.tree is not None and place.linked:
         fix = fix or f"morph-spec worktree remove {place.slug}"
-    fix = fix or (f"git branch -d {place.branch}" if place.tip else "morph-spec list --all")
+    fix = fix or ("morph-spec branch prune" if place.tip else "morph-spec list --all")
     return _refused(place, f"feature {place.slug!r} is finished already: {why}", fix=fix, **payload)
 
 

@@ -66,8 +66,9 @@ def test_a_pull_request_that_was_closed_can_be_opened_anew(cart: Cart, gh: FakeG
 def test_a_pull_request_that_was_merged(cart: Cart, gh: FakeGh) -> None:
     made = cart.finish("pr")
     gh.change(1, state="MERGED", headRefOid=made["archiveCommit"])
-    assert cart.refused("pr").code == "already-finished"
-    assert cart.refused("merge").code == "already-finished"
+    for mode in ("pr", "merge"):
+        refusal = cart.refused(mode)
+        assert (refusal.code, refusal.fix) == ("already-finished", "morph-spec branch prune")
 
 
 def test_when_github_does_not_answer_nothing_is_guessed(cart: Cart, gh: FakeGh) -> None:
