@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
+from morph_tasks.repo.branching import FIRST_COMMIT
 from morph_tasks.repo.files import read_json
 from morph_tasks.repo.trees import BRANCH_PREFIX
 
@@ -79,7 +80,7 @@ def start_of_default(repo: Repo) -> tuple[str, str]:
         return default_start(repo)
     except Refusal:
         if repo.head() is None:
-            raise _unborn(repo) from None
+            raise no_commits(repo) from None
         raise
 
 
@@ -107,7 +108,7 @@ def _named(repo: Repo, name: str, *, unborn: bool = False) -> Base:
     said = repo.text("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}", ok=(0, 1, 128))
     if not said:
         if unborn or repo.head() is None:
-            raise _unborn(repo)
+            raise no_commits(repo)
         what = f"there is no branch or commit {name!r} to begin at"
         raise Refusal("no-such-base", what, fix="git branch --all", exit_code=2, base=name)
     full = repo.text("rev-parse", "--symbolic-full-name", "--end-of-options", name, ok=(0, 1, 128)).splitlines()
@@ -118,6 +119,7 @@ def _named(repo: Repo, name: str, *, unborn: bool = False) -> Base:
     return Base(name, said)
 
 
-def _unborn(repo: Repo) -> Refusal:
+def no_commits(repo: Repo) -> Refusal:
+    """Return the refusal `no-commits`, with a command that also works in an empty folder."""
     what = f"branch {repo.branch() or 'HEAD'} has no commits, so there is nothing to start from: make a first commit"
-    return Refusal("no-commits", what, fix='git add -A && git commit -m "First commit"')
+    return Refusal("no-commits", what, fix=FIRST_COMMIT)

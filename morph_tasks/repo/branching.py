@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from morph_tasks.repo.git import Repo
 
+# An empty folder has nothing to add.
+FIRST_COMMIT = 'git add -A && git commit --allow-empty -m "First commit"'
 _UNDER_WAY = {
     "MERGE_HEAD": ("merge", "git merge --abort"),
     "rebase-merge": ("rebase", "git rebase --abort"),
@@ -52,7 +54,7 @@ def plan_branch(repo: Repo, name: str, *, switch: bool) -> BranchPlan:
         raise Refusal(
             "no-commits",
             f"branch {repo.branch() or 'HEAD'} has no commits, so there is nothing to start from: make a first commit",
-            fix='git add -A && git commit -m "First commit"',
+            fix=FIRST_COMMIT,
         )
     refuse_under_way(repo)
     current = repo.branch()

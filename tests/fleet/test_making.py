@@ -194,10 +194,22 @@ class TestBeginnings:
         project.write(".morph/features/cart/feature.json", "{}")
         said = project.morph("worktree", "setup", "cart", "--json")
         assert (said.code, said.json["code"]) == (1, "no-commits") and "first commit" in said.json["message"]
+        assert project.morph("fleet", "--union", "--json").json["code"] == "no-commits"
         assert project.morph("worktree", "provision", "t", "--json").json["code"] == "no-commits"
         assert project.morph("create", "c", "--worktree", "--type", "bug", "--description", "x").code == 1
         assert not (project.root / "worktrees").exists() and project.git("for-each-ref") == ""
         assert not (project.root / ".git/morph-spec/setup").exists()
+
+    def test_the_first_commit_can_be_made_in_an_empty_folder(self, tmp_path: Path) -> None:
+        project = Project(tmp_path / "u")
+        project.root.mkdir()
+        project.git("init", "-q", "-b", "main")
+        wish = ["t", "--type", "bug", "--description", "x", "--json"]
+        asked = [["worktree", "provision", "t", "--json"], ["create", *wish], ["create", "--worktree", *wish]]
+        fixes = {project.morph(*argv).json["fix"] for argv in asked}
+        assert len(fixes) == 1
+        subprocess.run(fixes.pop(), shell=True, cwd=project.root, check=True, capture_output=True)
+        assert project.morph("worktree", "provision", "t").code == 0
 
     @pytest.mark.parametrize("there", ["morph", "morph/cart/more", "MORPH/CART"])
     def test_a_branch_in_the_way(self, project: Project, cart: Path, there: str) -> None:

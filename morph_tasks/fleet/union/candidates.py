@@ -70,7 +70,7 @@ class Candidate:
 
 
 def default_branch(repo: Repo) -> Default:
-    """Return where merges go; raises Refusal `no-default-branch`."""
+    """Return where merges go; raises Refusal `no-commits`, `no-default-branch`."""
     name = repo.default_branch()
     refs = (f"{_HEADS}{name}", f"refs/remotes/origin/{name}") if name else ()
     said = repo.text("for-each-ref", "--format=%(refname) %(objectname) %(committerdate:unix)", *refs) if refs else ""
@@ -78,6 +78,10 @@ def default_branch(repo: Repo) -> Default:
     for ref in refs:
         if name and ref in known:
             return Default(name, known[ref][0], int(known[ref][1] or 0))
+    if repo.head() is None:
+        from morph_tasks.fleet.bases import no_commits
+
+        raise no_commits(repo)
     what = "nothing tells which branch is the default one, or it has no commit"
     raise Refusal("no-default-branch", what, fix="git config init.defaultBranch <branch>")
 
@@ -132,6 +136,8 @@ def _judged(one: Candidate, data: dict[str, Any] | Refusal | None) -> Candidate:
         return replace(one, code="no-branch", why=f"there is no branch {one.branch}")
     if data is None:
         return replace(one, code="no-feature", why=f"{one.branch} holds no feature {one.feature}")
+    if not stamp and (data or {}).get("status") == "archived":
+        return replace(one, code="no-stamp", why="archived without a verify, and what is archived is not verified")
     if not stamp:
         return replace(one, code="no-stamp", why=f"never verified: morph-spec verify {one.feature}")
     if stamp.get("status") != "pass":
