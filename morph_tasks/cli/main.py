@@ -99,8 +99,12 @@ def main(argv: Sequence[str]) -> int:
 
 def _with_command(refusal: Refusal, argv: Sequence[str]) -> Refusal:
     """Let a refusal that sends to the tree of a feature name what was typed, which is then the way out."""
-    if refusal.code == "feature-not-found" and refusal.fix.startswith("cd ") and "&&" not in refusal.fix:
-        refusal.fix = f"{refusal.fix} && {shlex.join(['morph-spec', *argv])}"
+    codes = ("feature-not-found", "cwd-inside-worktree")
+    if refusal.code in codes and refusal.fix.startswith("cd ") and "&&" not in refusal.fix:
+        words = list(argv)
+        if "worktree" in refusal.payload and "--target" in words[:-1]:  # it may be relative to where one stands
+            words[words.index("--target") + 1] = str(refusal.payload["worktree"])
+        refusal.fix = f"{refusal.fix} && {shlex.join(['morph-spec', *words])}"
     return refusal
 
 

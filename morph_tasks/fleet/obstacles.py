@@ -45,11 +45,23 @@ def refuse_anchored(tree: Path) -> None:
     found = anchored(tree)
     if found == "cwd":
         what = f"the current folder is in {tree}, which would be gone"
-        raise Refusal("cwd-inside-worktree", what, fix="cd to the main work tree and run it again", worktree=str(tree))
+        raise Refusal("cwd-inside-worktree", what, fix=f"cd {_other_tree(tree)}", worktree=str(tree))
     if found:
         what = f"the session that runs this works in {tree}, which would be gone"
         fix = "close the session and run it from one that was opened in the main work tree"
         raise Refusal("session-anchored-in-worktree", what, fix=fix, worktree=str(tree))
+
+
+def _other_tree(tree: Path) -> str:
+    """Return the main tree, as a shell takes it; the command line adds what was typed."""
+    from morph_tasks.repo.git import open_repo
+    from morph_tasks.repo.trees import primary_root
+
+    try:
+        main = primary_root(open_repo(tree).lightly())
+    except Refusal:
+        return "<another work tree>"
+    return "<another work tree>" if is_inside(main, tree) else shlex.quote(str(main))
 
 
 def refuse_locked(git_dir: Path, tree: Path) -> None:
@@ -98,11 +110,15 @@ def refuse_dirty(seen: Look, tree: Path) -> None:
         return
     named = ", ".join(seen.dirty[:_SHOWN])
     named += f" and {len(seen.dirty) - _SHOWN} more" if len(seen.dirty) > _SHOWN else ""
-    place = shlex.quote(str(tree))
+    # The inner ones first: a commit of the outer one holds only which commit the inner one is at.
+    inside = sorted((path for path, _ in seen.submodules), reverse=True)
+    changed = [path for path in inside if any(name.startswith(f"{path}/") for name in seen.dirty)]
+    places = [shlex.quote(str(place)) for place in (*(tree / path for path in changed), tree)]
+    steps = " && ".join(f"git -C {place} add -A && git -C {place} commit" for place in places)
     raise Refusal(
         "worktree-dirty",
         f"{tree} has changes that are not committed: {named}",
-        fix=f"git -C {place} add -A && git -C {place} commit, or undo the changes there",
+        fix=f"{steps}, or undo the changes there",
         worktree=str(tree),
         paths=list(seen.dirty),
     )

@@ -128,7 +128,9 @@ def test_usage_and_refusals(linked: Linked) -> None:
         assert (code, told["code"], told["paths"]) == (1, "worktree-dirty", ["new.txt"])
     assert snapshot(linked.tree) == before
     (linked.tree / "new.txt").unlink()
-    assert said(linked, "remove", "cart", cwd=linked.tree / "src")[1]["code"] == "cwd-inside-worktree"
+    told = said(linked, "remove", "--target", "..", "--discard-ignored", cwd=linked.tree / "src")[1]
+    again = f"worktree remove --target {linked.tree} --discard-ignored --json"
+    assert (told["code"], told["fix"]) == ("cwd-inside-worktree", f"cd {linked.main} && morph-spec {again}")
     env = {"CLAUDE_PROJECT_DIR": str(linked.tree)}
     assert said(linked, "remove", "cart", **env)[1]["code"] == "session-anchored-in-worktree"
     linked.git("switch", "-q", "-c", "other", cwd=linked.tree)

@@ -654,6 +654,15 @@ def test_a_submodule_with_work_of_its_own(
     untouched(with_submodule, with_submodule.remove, code or "submodule-unproved")
 
 
+def test_the_changes_of_a_submodule_are_committed_first(with_submodule: Linked) -> None:
+    (with_submodule.tree / "lib/new.txt").write_text("2\n")
+    caught = refused(with_submodule.plan, "worktree-dirty")
+    steps = caught.fix.partition(", or ")[0].replace(" commit", " commit -qm x")
+    run(["sh", "-c", steps])
+    assert steps.startswith(f"git -C {with_submodule.tree}/lib ")
+    refused(with_submodule.plan, "submodule-unproved")  # nothing is left to commit; it is not pushed
+
+
 # No room for the backup
 
 
