@@ -94,7 +94,7 @@ def _records(repo: Repo, folders: Mapping[str, Mapping[str, str]]) -> dict[str, 
     return {slug: _json(said[oid]) for slug, oid in ids.items()}
 
 
-def read_objects(repo: Repo, names: Iterable[str]) -> dict[str, bytes | None]:
+def read_objects(repo: Repo, names: Iterable[str], *, env: Mapping[str, str] | None = None) -> dict[str, bytes | None]:
     """Return the content of objects by their name, such as `<commit>:<path>`; None for one that is not there.
 
     No name may hold a newline.
@@ -103,7 +103,7 @@ def read_objects(repo: Repo, names: Iterable[str]) -> dict[str, bytes | None]:
     if not asked:
         return {}
     given = b"".join(os.fsencode(name) + b"\n" for name in asked)
-    said = repo.run("cat-file", "--batch", "--buffer", stdin=given, env=_HERE).stdout
+    said = repo.run("cat-file", "--batch", "--buffer", stdin=given, env={**_HERE, **(env or {})}).stdout
     found: dict[str, bytes | None] = {}
     at = 0
     for name in asked:

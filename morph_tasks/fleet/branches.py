@@ -7,12 +7,13 @@ commits; `unmerged` is everything else, work and doubt alike.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from morph_tasks.errors import Refusal
+from morph_tasks.features.onbranch import read_objects
 from morph_tasks.fleet import likeness
 from morph_tasks.proc import ProcError
 from morph_tasks.repo.scratch import scratch_objects
@@ -124,6 +125,11 @@ class Survey:
         return tuple(name for name in names if name in [found[commit] for commit in found if commit])
 
     @cached_property
+    def commits(self) -> _Commits:
+        """Return files and parents of commits; those of all branches and of the targets are read at once."""
+        return _Commits(self.repo, [*self.tips.values(), *self.targets])
+
+    @cached_property
     def in_use(self) -> dict[str, str]:
         """Return the branches that a work tree stands on or works with, and where that is."""
         return branches_in_use(self.repo)
@@ -163,10 +169,35 @@ class Survey:
         """Tell whether what a commit brings is in the target under other commits, and how that shows."""
         try:
             with scratch_objects(self.repo) as env:
-                return _content(self.repo, tip, target, {**env, **_TRUE})
+                return _content(self.repo, tip, target, self.commits, {**env, **_TRUE})
         except (ProcError, Refusal) as error:
             # A missing object, a git too old to merge beside the trees: nothing is proved by that.
             return False, f"could not be compared with {_short(target)}: {error.what[:200]}"
+
+
+class _Commits:
+    """The files and parents of commits. `known`: names of those that will be asked for."""
+
+    def __init__(self, repo: Repo, known: Iterable[str]) -> None:
+        self.repo = repo
+        self._read = read_objects(repo, (f"{name}^{{commit}}" for name in known), env=_TRUE)
+
+    def tree(self, name: str) -> str:
+        """Return the id of the files of a commit; raises Refusal `commit-missing`."""
+        return next(self._said(name, b"tree "))
+
+    def parents(self, name: str) -> list[str]:
+        return list(self._said(name, b"parent "))
+
+    def _said(self, name: str, word: bytes) -> Iterator[str]:
+        asked = f"{name}^{{commit}}"
+        if asked not in self._read:
+            self._read |= read_objects(self.repo, [asked], env=_TRUE)
+        content = self._read[asked]
+        if content is None:
+            raise Refusal("commit-missing", f"{name} is no commit that is here")
+        head = content.partition(b"\n\n")[0].split(b"\n")
+        return (line[len(word) :].decode() for line in head if line.startswith(word))
 
 
 def branches_in_use(repo: Repo) -> dict[str, str]:
@@ -194,28 +225,30 @@ def _under_way(git_dir: os.PathLike[str]) -> Iterable[str]:
         yield from (line.removeprefix(_HEADS) for line in lines if not marked or line.startswith(_HEADS))
 
 
-def _content(repo: Repo, tip: str, target: str, env: Mapping[str, str]) -> tuple[bool, str]:
+def _content(repo: Repo, tip: str, target: str, commits: _Commits, env: Mapping[str, str]) -> tuple[bool, str]:
     name = _short(target)
     done = repo.run("merge-base", "--all", target, tip, ok=(0, 1), env=env)
     bases = done.text.split()
     if not bases:
         shallow = "this clone is shallow, so it cannot be known" if repo.is_shallow() else "no commit in common"
         return False, f"{shallow} ({name})"
-    trees = [repo.run("rev-parse", f"{one}^{{tree}}", env=env).text.strip() for one in (tip, target, *bases)]
-    tree, theirs, *before = trees
+    tree, theirs, *before = (commits.tree(one) for one in (tip, target, *bases))
     if tree in before and _changes(repo, tip, target, env):
         # Nothing would be missing from the files, but the attempt itself is nowhere else.
         return False, f"its commits take each other back, and {name} has none of them"
     if tree == theirs:
         return True, f"{name} has the very same files"
-    if any(likeness.whole_applied(repo, base, tip, target, env) for base in bases):
-        return True, f"one commit of {name} makes the same change as the whole branch"
-    if likeness.each_applied(repo, tip, target, env):
-        return True, f"{name} has the like of each of its commits"
-    if likeness.brings_nothing(repo, bases, tip, target, env):
+    whole = f"one commit of {name} makes the same change as the whole branch"
+    # Its only commit is the whole branch: there is nothing to put together.
+    alone = len(bases) == 1 and commits.parents(tip) == bases
+    if not alone and any(likeness.whole_applied(repo, base, tree, target, env) for base in bases):
+        return True, whole
+    own = likeness.own_commits(repo, tip, target, env)
+    if likeness.each_applied(repo, tip, target, own, env):
+        return True, whole if alone else f"{name} has the like of each of its commits"
+    if likeness.brings_nothing(repo, bases, tip, target, theirs, env):
         return True, f"merging it would change nothing in {name}"
-    count = repo.run("rev-list", "--count", f"{target}..{tip}", env=env).text.strip()
-    return False, f"{count} commit{' is' if count == '1' else 's are'} not in {name}"
+    return False, f"{len(own)} commit{' is' if len(own) == 1 else 's are'} not in {name}"
 
 
 def _changes(repo: Repo, tip: str, target: str, env: Mapping[str, str]) -> bool:

@@ -36,23 +36,27 @@ _BUILT_IN = (b"unspecified", b"set", b"unset", b"text", b"binary")
 _SAYS_WHERE = (b" ", b"@@", b"index ")  # context, places and blob ids: they differ for one and the same change
 
 
-def whole_applied(repo: Repo, base: str, tip: str, target: str, env: Mapping[str, str]) -> bool:
-    """Tell whether one commit of `target` does what all commits from `base` to `tip` do together.
+def whole_applied(repo: Repo, base: str, tree: str, target: str, env: Mapping[str, str]) -> bool:
+    """Tell whether one commit of `target` does what all commits from `base` to the files `tree` do together.
 
     `env` names the place for the commit that is made to ask this; nothing else refers to it.
     """
-    tree = _text(repo, env, "rev-parse", f"{tip}^{{tree}}")
     words = ("commit-tree", "--no-gpg-sign", "-p", base, "-m", "the whole branch", tree)
     made = _text(repo, {**env, **_NOBODY}, *words)
-    return each_applied(repo, made, target, env)
+    return each_applied(repo, made, target, own_commits(repo, made, target, env), env)
 
 
-def each_applied(repo: Repo, tip: str, target: str, env: Mapping[str, str]) -> bool:
+def own_commits(repo: Repo, tip: str, target: str, env: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return (mark, commit) of what `tip` has and `target` has not; `=` marks one whose like is in `target`."""
+    return _marked(repo, env, "--right-only", target, tip)
+
+
+def each_applied(repo: Repo, tip: str, target: str, own: Sequence[tuple[str, str]], env: Mapping[str, str]) -> bool:
     """Tell whether each commit that `tip` has and `target` has not is in `target` under another name.
 
-    False with a merge among them: what it decided is in no commit of its own.
+    `own`: those commits, as `own_commits` returns them. False with a merge among them: what it decided is in no commit
+    of its own.
     """
-    own = _marked(repo, env, "--right-only", target, tip)
     if not own or not all(mark == "=" for mark, _ in own):
         return False
     theirs = [commit for mark, commit in _marked(repo, env, "--left-only", target, tip) if mark == "="]
@@ -60,15 +64,15 @@ def each_applied(repo: Repo, tip: str, target: str, env: Mapping[str, str]) -> b
     done = {_deed(patch) for patch in _patches(repo, env, theirs)}
     if not all(_deed(patch) in done for patch in _patches(repo, env, [commit for _, commit in own])):
         return False
-    return any(_brings_nothing(repo, tip, commit, env) for commit in theirs)
+    return any(_brings_nothing(repo, tip, commit, _tree(repo, commit, env), env) for commit in theirs)
 
 
-def brings_nothing(repo: Repo, bases: Sequence[str], tip: str, target: str, env: Mapping[str, str]) -> bool:
+def brings_nothing(repo: Repo, bases: Sequence[str], tip: str, target: str, files: str, env: Mapping[str, str]) -> bool:
     """Tell whether merging `tip` would leave the files of `target` as they are; a driver that decides proves nothing.
 
-    `bases`: where the two parted. Raises what `merge_trees` raises.
+    `bases`: where the two parted; `files`: the tree of `target`. Raises what `merge_trees` raises.
     """
-    if not _brings_nothing(repo, tip, target, env):
+    if not _brings_nothing(repo, tip, target, files, env):
         return False
     paths = b"".join(
         repo.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, tip, env=env).stdout for base in bases
@@ -77,9 +81,13 @@ def brings_nothing(repo: Repo, bases: Sequence[str], tip: str, target: str, env:
     return all(driver in _BUILT_IN for driver in said[2::3])
 
 
-def _brings_nothing(repo: Repo, tip: str, target: str, env: Mapping[str, str]) -> bool:
+def _brings_nothing(repo: Repo, tip: str, target: str, files: str, env: Mapping[str, str]) -> bool:
     merge = merge_trees(repo, target, tip, env={**env, **_PLAIN})
-    return merge.clean and merge.tree == _text(repo, env, "rev-parse", f"{target}^{{tree}}")
+    return merge.clean and merge.tree == files
+
+
+def _tree(repo: Repo, commit: str, env: Mapping[str, str]) -> str:
+    return _text(repo, env, "rev-parse", f"{commit}^{{tree}}")
 
 
 def _marked(repo: Repo, env: Mapping[str, str], side: str, target: str, tip: str) -> list[tuple[str, str]]:

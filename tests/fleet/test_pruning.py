@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +13,7 @@ from morph_tasks.errors import Refusal
 from morph_tasks.fleet import pruning
 from morph_tasks.fleet.github import Pull, Pulls, unanswered
 from morph_tasks.fleet.pruning import Fate, Pruned, prune
-from morph_tasks.repo.git import open_repo
+from morph_tasks.repo.git import Repo, open_repo
 from tests.conftest import Project
 
 NONE = Pulls(True)
@@ -73,6 +75,33 @@ def test_only_what_is_proved_goes_and_can_come_back(shop: Project) -> None:
     assert restore == f"git branch squashed {tip}"
     subprocess.run(restore, shell=True, cwd=shop.root, check=True)
     assert shop.git("rev-parse", "squashed") == tip
+
+
+@pytest.mark.parametrize(("length", "each"), [(1, 3), (2, 5)])
+def test_a_branch_more_costs_few_processes(
+    project: Project, monkeypatch: pytest.MonkeyPatch, length: int, each: int
+) -> None:
+    lines = ["commit refs/heads/main", "mark :1", "committer a <a@e> 1700000000 +0000", "data 0", ""]
+    for number in range(8):
+        for step in range(length):
+            lines += [f"commit refs/heads/b{number}", "committer a <a@e> 1700000001 +0000", "data 0"]
+            lines += [] if step else ["from :1"]
+            lines += [f"M 100644 inline f{number}", "data 1", str(step), ""]
+    lines += ["commit refs/heads/main", "committer a <a@e> 1700000002 +0000", "data 0", "from :1"]
+    lines += ["M 100644 inline other", "data 1", "x", ""]
+    made = "\n".join(lines).encode()
+    subprocess.run(["git", "fast-import", "--quiet", "--force"], cwd=project.root, input=made, check=True)
+    asked: list[str] = []
+    real = Repo.run
+
+    def counted(self: Repo, *words: str, **options: Any) -> Any:
+        asked.append(words[0])
+        return real(self, *words, **options)
+
+    monkeypatch.setattr(Repo, "run", counted)
+    done = run(project, dry_run=True)
+    assert [fate.state for fate in done.fates] == ["unmerged"] * 8, [fate.evidence for fate in done.fates]
+    assert len(asked) <= 8 * each + 15, Counter(asked)
 
 
 def test_a_dry_run_finds_the_same_and_deletes_nothing(shop: Project) -> None:
