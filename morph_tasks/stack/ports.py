@@ -71,7 +71,7 @@ def claim(repo: Repo, key: str, base: int, *, free: Callable[[int], bool] | None
 
 def refuse_claim(repo: Repo, key: str, base: int, *, free: Callable[[int], bool] | None = None) -> None:
     """Raise Refusal `ports-taken` where `claim` would; writes nothing."""
-    known, probe = blocks(repo), free or port_is_free
+    known, probe, fix = blocks(repo), free or port_is_free, "free them, then try again"
     mine = known.get(key)
     holder = next((block.key for block in known.values() if block.base == base), None)
     if mine and mine.base != base:
@@ -80,12 +80,14 @@ def refuse_claim(repo: Repo, key: str, base: int, *, free: Callable[[int], bool]
         return
     elif holder or base in _elsewhere(repo):
         why = f"{holder or 'another repository'!r} has them by now"
+        if holder:
+            fix = f"morph-spec finish {holder} --merge, or morph-spec delete {holder} --with-worktree, then try again"
     elif not all(probe(port) for port in range(base, base + SIZE)):
-        why = "another program listens on one of them"
+        why, fix = "another program listens on one of them", "stop that program, then try again"
     else:
         return
     what = f"the ports {base}-{base + SIZE - 1} of {key!r} cannot be given back to it: {why}"
-    raise Refusal("ports-taken", what, fix="free them, then try again", base=base, key=key)
+    raise Refusal("ports-taken", what, fix=fix, base=base, key=key, holder=holder)
 
 
 def known_block(repo: Repo, key: str) -> Block | None:

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import socket
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -317,6 +318,7 @@ def test_commits_on_top_of_the_merge(done: Scene) -> None:
     done.git("commit", "-q", "--allow-empty", "-m", "one more")
     document = refused(done, "default-moved")
     assert document["commits"] == 1 and "1 commit" in document["message"]
+    assert "git branch morph/cart " in document["message"]
 
 
 def test_the_default_branch_is_somewhere_else(done: Scene) -> None:
@@ -335,9 +337,23 @@ def test_the_merge_was_taken_off_by_hand(masters: Callable[[str], Master]) -> No
     assert differences(before, snapshot(scene)) == []
 
 
-def test_another_branch_began_after_the_merge(done: Scene) -> None:
-    done.git("branch", "morph/next", "main")
-    assert refused(done, "merge-in-use")["branches"] == ["morph/next"]
+@pytest.mark.parametrize("kind", ["bare", "own commits", "tree", "tree with commits"])
+def test_another_branch_began_after_the_merge(done: Scene, kind: str) -> None:
+    done.git("branch", "morph/next")
+    tree = done.base / "next"
+    if kind != "bare":
+        done.git("worktree", "add", "-q", str(tree), "morph/next")
+    if "commits" in kind:
+        write(tree / "new.txt", "new\n")
+        done.git("add", "new.txt", cwd=tree)
+        done.git("commit", "-qm", "Begin", cwd=tree)
+    if kind == "own commits":
+        done.git("worktree", "remove", str(tree))
+    document = refused(done, "merge-in-use")
+    assert document["branches"] == ["morph/next"]
+    subprocess.run(document["fix"], shell=True, check=True, env={**os.environ, **done.env}, capture_output=True)
+    assert run(done, "undo", "cart").code == 0 and done.text("branch", "--show-current") == "main"
+    assert ("new.txt" in done.text("ls-tree", "--name-only", "morph/next")) == ("commits" in kind)
 
 
 def test_the_branch_was_made_again(done: Scene) -> None:
@@ -388,7 +404,9 @@ def test_the_main_tree_is_on_another_branch(masters: Callable[[str], Master]) ->
 def test_the_ports_belong_to_somebody_else(done: Scene) -> None:
     base = said(done, "undo", "cart", "--dry-run")["ports"]
     write(done.store / "ports.json", json.dumps({"version": 1, "blocks": {"other": {"base": base}}}))
-    assert "'other' has them" in refused(done, "ports-taken")["message"]
+    document = refused(done, "ports-taken")
+    assert "'other' has them" in document["message"] and document["holder"] == "other"
+    assert "morph-spec delete other --with-worktree" in document["fix"]
     write(done.store / "ports.json", json.dumps({"version": 1, "blocks": {"cart": {"base": 20_000}}}))
     refused(done, "ports-taken")
     write(done.store / "ports.json", json.dumps({"version": 1, "blocks": {}}))

@@ -100,13 +100,26 @@ def refuse_default(home: Repo, past: Past, record: Record) -> Path | None:
     users = [branch for branch in _containing(home, past.merge) if branch != past.default]
     if users and tip == past.merge:
         what = f"{', '.join(users[:_SHOWN])} began after the merge of {past.feature!r} and holds it"
-        fix = f"git rebase --onto {past.default}~1 {past.default} {users[0]}"
+        fix = " && ".join(_taken_off(home, past, branch) for branch in users)
         raise Refusal("merge-in-use", what, fix=fix, feature=past.feature, branches=users)
     if len(trees) > 1:
         what = f"{past.default} is checked out in {len(trees)} trees: moving it would leave one of them behind"
         fix = f"git -C {shlex.quote(str(trees[-1]))} switch --detach"
         raise Refusal("default-checked-out-twice", what, fix=fix, trees=[str(tree) for tree in trees])
     return _refuse_default_tree(past, record, trees, tip)
+
+
+def _taken_off(home: Repo, past: Past, branch: str) -> str:
+    """Return the command that bases a branch on what was before the merge, in the tree that has it."""
+    before, merge = str(past.before)[:10], str(past.merge)[:10]
+    trees, name = live_owners(home, branch), shlex.quote(branch)
+    if trees:
+        return f"git -C {shlex.quote(str(trees[0]))} rebase --autostash --onto {before} {merge}"
+    root = shlex.quote(str(home.root))
+    if tip_of(home, branch) == past.merge:
+        return f"git -C {root} branch --force {name} {before}"
+    back = shlex.quote(home.branch() or "--detach")
+    return f"git -C {root} rebase --autostash --onto {before} {merge} {name} && git -C {root} switch {back}"
 
 
 def _refuse_default_tree(past: Past, record: Record, trees: Sequence[Path], tip: str | None) -> Path | None:
@@ -135,7 +148,9 @@ def _refuse_moved(home: Repo, past: Past, tip: str | None) -> None:
         on_top = home.run("merge-base", "--is-ancestor", past.merge, tip, ok=range(256)).code == 0
         count = int(said) if on_top and said.isdigit() else None
     if count:
+        back = f"git branch {past.branch} {past.archived_tip[:10]}"
         what = f"{past.default} has {count} commit{'s' * (count > 1)} on top of the merge of {past.feature!r}"
+        what += f"; its work can be had again with {back}"
         fix = _revert(home, past)
     else:
         what = f"{past.default} is no longer at the merge of {past.feature!r} ({past.merge[:10]})"
