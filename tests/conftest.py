@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -131,6 +133,25 @@ def project(tmp_path: Path) -> Project:
     made.write(".gitignore", "__pycache__/\n.pytest_cache/\n")
     made.commit("start")
     return made
+
+
+@pytest.fixture
+def prepared(project: Project, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[], None]], None]:
+    """Change the project by a function of a given name once a session, and by a copy of what it made afterwards.
+
+    Only for what leaves no absolute path behind.
+    """
+
+    def prepare(name: str, make: Callable[[], None]) -> None:
+        master = tmp_path_factory.getbasetemp() / f"prepared {name}"
+        if master.is_dir():
+            shutil.rmtree(project.root)
+            subprocess.run(["cp", "-a", str(master), str(project.root)], check=True)
+        else:
+            make()
+            subprocess.run(["cp", "-a", str(project.root), str(master)], check=True)
+
+    return prepare
 
 
 @pytest.fixture

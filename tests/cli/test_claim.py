@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,13 @@ def _no_session(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def shop(project: Project) -> Project:
-    for name in ("cart", "pay"):
-        said = project.morph("create", name, "--type", "chore", "--description", name, "--no-checkout")
-        assert said.code == 0, said.err
+def shop(project: Project, prepared: Callable[[str, Callable[[], None]], None]) -> Project:
+    def make() -> None:
+        for name in ("cart", "pay"):
+            said = project.morph("create", name, "--type", "chore", "--description", name, "--no-checkout")
+            assert said.code == 0, said.err
+
+    prepared("shop of claims", make)
     return project
 
 

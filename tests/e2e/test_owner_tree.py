@@ -7,6 +7,7 @@ import json
 import os
 import shlex
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,8 +77,16 @@ def trees(project: Project) -> Shop:
 
 
 @pytest.fixture
-def shop(project: Project) -> Shop:
+def shop(project: Project, prepared: Callable[[str, Callable[[], None]], None]) -> Shop:
     """A feature whose tree is alive, with a frozen copy of it on main: nothing but the guard stops a command."""
+    prepared("shop with a frozen copy", lambda: frozen(project))
+    made = trees(project)
+    project.git("worktree", "add", "-q", str(made.owner.root), "morph/cart")
+    project.git("worktree", "add", "-q", str(made.task.root), "-b", "morph-task/task")
+    return made
+
+
+def frozen(project: Project) -> None:
     project.write(".gitignore", "worktrees/\n.morph/state.json\n.morph/logs/\n.morph/evidence/\n")
     project.config(project={"tests": [{"id": "unit", "command": "true", "runner": "none"}]})
     project.write("compose.yaml", "services: {web: {image: busybox}}\n")
@@ -87,10 +96,6 @@ def shop(project: Project) -> Shop:
     project.write(".morph/features/cart/2-plan/plan.md", PLAN)
     project.commit("the copy that freezes")
     project.git("branch", "-f", "morph/cart", "main")
-    made = trees(project)
-    project.git("worktree", "add", "-q", str(made.owner.root), "morph/cart")
-    project.git("worktree", "add", "-q", str(made.task.root), "-b", "morph-task/task")
-    return made
 
 
 def everything(*projects: Project) -> dict[str, str]:
