@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Container
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,15 +83,21 @@ def relink(repo: Repo, wanted: str | None, *, every: bool) -> list[dict[str, Any
         if every:
             chosen = known
         else:
-            key = wanted or next((key for key, path in known.items() if _same(path, repo.root)), None)
+            key = _meant(wanted, known) or next((key for key, path in known.items() if _same(path, repo.root)), None)
             if key is None:
                 what = "this tree belongs to no feature and no task"
                 raise Refusal("feature-not-named", what, fix="morph-spec worktree link --all", exit_code=2)
             if key not in known:
-                what, fix = f"{key!r} has no work tree", f"morph-spec worktree setup {shlex.quote(key)}"
+                verb, name = ("provision" if key.startswith(TASK) else "setup"), shlex.quote(key.removeprefix(TASK))
+                what, fix = f"{key!r} has no work tree", f"morph-spec worktree {verb} {name}"
                 raise Refusal("no-worktree", what, fix=fix, feature=key)
             chosen = {key: known[key]}
         return [_relinked(primary, key, path, link) for key, path in chosen.items()]
+
+
+def _meant(wanted: str | None, known: Container[str]) -> str | None:
+    """Return the key that a name stands for: a feature's, or else that of a task, as `worktree remove` takes it."""
+    return f"{TASK}{wanted}" if wanted and wanted not in known and f"{TASK}{wanted}" in known else wanted
 
 
 def table(rows: list[Row]) -> str:

@@ -17,7 +17,7 @@ from morph_tasks.fleet.obstacles import refuse_locked
 from morph_tasks.fleet.registration import admin_of, missing, retire, without_retired
 from morph_tasks.proc import tail
 from morph_tasks.repo.ref_lock import ref_moves
-from morph_tasks.repo.trees import live_owners
+from morph_tasks.repo.trees import checked_out, feature_branch, live_owners
 
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
@@ -68,6 +68,7 @@ def plan_tree(
     if whole and os.path.realpath(path) not in map(os.path.realpath, live_owners(primary, branch)):
         raise _taken(path, "a work tree that is on another branch by now")
     if not whole:
+        _refuse_feature_tree(primary, path, key)
         _refuse_path(path, top, half=half)
     tips = _tips(primary, branch)
     local, remote = tips.get(f"refs/heads/{branch}", ""), tips.get(f"refs/remotes/origin/{branch}", "")
@@ -114,10 +115,17 @@ def _refuse_in_use(primary: Repo, branch: str, key: str, half: dict[str, Any] | 
         what, code = f"feature {key!r}", "feature-in-use"
         if key.startswith("task/"):
             what, code = f"task {key.removeprefix('task/')!r}", "task-in-use"
+        said, fix = f"{what} has its work tree already: {owner}", f"cd {shlex.quote(str(owner))}"
+        default = primary.default_branch()
+        is_main = primary.git_dir == primary.common_dir and os.path.realpath(owner) == os.path.realpath(primary.root)
+        if is_main and default and default != branch:
+            said = f"{branch} is checked out in the main work tree, {owner}, and no second tree can have it"
+            fix = f"git -C {shlex.quote(str(owner))} switch {shlex.quote(default)}"
+            fix += "" if key.startswith("task/") else f" && morph-spec worktree setup {shlex.quote(key)}"
         raise Refusal(
             code,
-            f"{what} has its work tree already: {owner}",
-            fix=f"cd {shlex.quote(str(owner))}",
+            said,
+            fix=fix,
             exit_code=3,
             worktree={"path": str(owner), "branch": branch},
             claims=_claims(primary, key),
@@ -128,6 +136,14 @@ def _claims(primary: Repo, key: str) -> list[dict[str, Any]]:
     from morph_tasks.fleet.claims import of
 
     return [claim.as_json() for claim in of(primary, key)]
+
+
+def _refuse_feature_tree(primary: Repo, path: Path, key: str) -> None:
+    """Refuse a task that is called as a feature which has its work tree there."""
+    for tree, branch in checked_out(primary) if key.startswith("task/") else ():
+        if branch == feature_branch(path.name) and os.path.realpath(tree) == os.path.realpath(path):
+            what = f"{path} is the work tree of feature {path.name!r}, which `worktree setup` makes, not `provision`"
+            raise Refusal("path-taken", what, fix=f"cd {shlex.quote(str(path))}", path=str(path), branch=branch)
 
 
 def _refuse_path(path: Path, top: Path, *, half: dict[str, Any] | None) -> None:

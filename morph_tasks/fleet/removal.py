@@ -124,8 +124,8 @@ def plan_removal(
     """Find out what removing a tree would do; changes nothing.
 
     `even_anchored` leaves it to the caller to ask whether somebody works in it; `without`: paths that the caller will
-    have taken away before the tree goes. Raises Refusal `main-worktree`,
-    `not-a-worktree`, `worktree-moved`, `worktree-broken`, `worktree-locked`, `operation-in-progress`, `index-locked`
+    have taken away before the tree goes. Raises Refusal `main-worktree`, `not-a-worktree` (2),
+    `worktree-moved`, `worktree-broken`, `worktree-locked`, `operation-in-progress`, `index-locked`
     (3), `worktree-dirty`, `worktree-inside`, `worktree-busy`, `exclusive-commits`, `submodule-unproved`,
     `cwd-inside-worktree`, `session-anchored-in-worktree`, `ignored-unreadable`, or what keeps git from looking.
     """
@@ -207,7 +207,8 @@ def _unregistered(repo: Repo, path: Path) -> RemovalPlan:
     """Plan for a folder that git does not know; only one that is empty may go."""
     if os.path.realpath(path) == os.path.realpath(primary_root(repo)):
         raise Refusal("main-worktree", f"{path} is the main work tree", fix="git worktree list")
-    gone = Refusal("not-a-worktree", f"{path} is no work tree of this repository", fix="git worktree list")
+    what = f"{path} is no work tree of this repository"
+    gone = Refusal("not-a-worktree", what, fix="git worktree list", exit_code=2)
     if path.is_symlink() or not path.is_dir():
         raise gone
     mine = git_dir_of(path)

@@ -105,6 +105,7 @@ def provision(repo: Repo, name: str, *, base: str | None = None) -> SetUp:
     """
     from morph_tasks.fleet.bases import check_task_name, task_base
 
+    name = name.removeprefix(TASK)  # as the tree is called elsewhere
     check_task_name(name)
     primary = primary_of(repo)
     with fleet_lock(primary):

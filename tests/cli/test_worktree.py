@@ -206,3 +206,25 @@ def test_paths_that_are_not_utf_8_do_not_break_the_document(tmp_path: Path) -> N
     said = project.morph("worktree", "list", "--json")
     assert json.loads(said.out)["worktrees"][1]["branch"] == "morph-task/t1"
     assert project.morph("worktree", "list").code == 0
+
+
+def test_names_are_taken_as_they_are_meant(shop: Project) -> None:
+    assert shop.morph("worktree", "provision", "task/a3", "--json").json["worktree"]["branch"] == "morph-task/a3"
+    assert [row["key"] for row in shop.morph("worktree", "link", "a3", "--json").json["worktrees"]] == ["task/a3"]
+    assert shop.morph("worktree", "link", "task/b", "--json").json["fix"] == "morph-spec worktree provision b"
+    shop.morph("worktree", "setup", "cart")
+    said = shop.morph("worktree", "provision", "cart", "--json").json
+    assert said["code"] == "path-taken" and "`worktree setup`" in said["message"]
+    assert said["fix"] == f"cd {shop.root}/worktrees/cart"
+    for words in (["nope"], ["--target", "/nope"]):
+        assert shop.morph("worktree", "remove", *words).code == 2
+
+
+def test_a_feature_that_the_main_tree_is_on_can_have_a_tree(shop: Project) -> None:
+    shop.morph("create", "pay", "--type", "bug", "--description", "Pay")
+    assert shop.git("branch", "--show-current") == "morph/pay"
+    said = shop.morph("worktree", "setup", "pay", "--json")
+    assert (said.code, said.json["code"]) == (3, "feature-in-use")
+    assert said.json["fix"] == f"git -C {shop.root} switch main && morph-spec worktree setup pay"
+    shop.git("switch", "-q", "main")
+    assert shop.morph("worktree", "setup", "pay").code == 0
