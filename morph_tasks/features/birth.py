@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -112,6 +113,14 @@ def policy_gates(work_type: str, when: str) -> dict[str, Any]:
     return {"plan": dict(stamp), "uiux": dict(stamp)}
 
 
+def _said(wish: Wish) -> str:
+    """Return the options that were asked for, for the command to type next."""
+    words = [f"--type {shlex.quote(wish.work_type or 'feature')}"]
+    words += [f"--name {shlex.quote(wish.name)}"] if wish.name else []
+    words += ["--worktree"] if wish.worktree else [] if wish.checkout else ["--no-checkout"]
+    return "".join(f" {word}" for word in words)
+
+
 def _identity(wish: Wish) -> tuple[str, str]:
     """Return work type and description; raises Refusal `description-missing` or `type-undecided` (exit 2)."""
     description = wish.description.strip() or " ".join(wish.request.split())
@@ -119,7 +128,7 @@ def _identity(wish: Wish) -> tuple[str, str]:
         raise Refusal(
             "description-missing",
             "a feature needs a description: what it is for, in a sentence",
-            fix=f'morph-spec create {wish.slug} --description "…" --type feature',
+            fix=f'morph-spec create {wish.slug} --description "…"{_said(wish)}',
             exit_code=2,
         )
     if wish.work_type:

@@ -77,7 +77,7 @@ def next_step(folder: Path, data: dict[str, Any]) -> str:
         return f"morph-spec verify {slug}"
     if phase == "review":
         return f"morph-spec gate-check {slug} review"
-    return {"aguardando-merge": f"merge branch {feature_branch(slug)}", "archived": "nothing"}.get(
+    return {"aguardando-merge": f"morph-spec finish {slug} --merge, or --pr", "archived": "nothing"}.get(
         phase, f"morph-spec advance {slug}"
     )
 

@@ -192,8 +192,22 @@ def _not_found(root: Path, slug: str) -> Refusal:
         what, fix = told
     else:
         what = f"there is no feature {slug!r} in this tree"
-        fix = "morph-spec list" if known else "morph-spec create <feature> --description … --type …"
+        fix = (
+            "morph-spec list"
+            if known or _has_branches(root)
+            else "morph-spec create <feature> --description … --type …"
+        )
     return Refusal("feature-not-found", what, fix=fix, exit_code=2, feature=slug)
+
+
+def _has_branches(root: Path) -> bool:
+    """Tell whether any feature has a branch here, so that a name may be a slip of the pen."""
+    from morph_tasks.proc import ProcError
+    from morph_tasks.repo.git import open_repo
+
+    with suppress(Refusal, ProcError, OSError):
+        return bool(open_repo(root).text("for-each-ref", "--count=1", "refs/heads/morph/"))
+    return False
 
 
 def _elsewhere(root: Path, slug: str) -> tuple[str, str] | None:

@@ -47,7 +47,7 @@ def advance(repo: Repo, slug: str, consent: Consent, *, design: bool = False, co
     if data.get("status") in ("abandoned", "archived"):
         raise Refusal("feature-not-active", f"feature {slug!r} is {data['status']}", feature=slug)
     if before not in ("plan", "uiux", "implement", "review"):
-        raise Refusal("nothing-to-advance", f"{slug!r} has passed every gate", fix=f"merge branch morph/{slug}")
+        raise Refusal("nothing-to-advance", f"{slug!r} has passed every gate", fix=f"morph-spec finish {slug} --merge")
     if design and before not in ("plan", "implement"):
         raise Refusal("design-too-late", f"{slug!r} is in phase {before}: the design branches off after the plan")
     leaves_implement = before == "implement" and not design

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -65,10 +66,12 @@ def approve(repo: Repo, slug: str, gate: str, consent: Consent, *, command: str 
         raise Refusal("feature-not-active", f"feature {slug!r} is {data['status']}", feature=slug)
     skipped = _order(data, folder, gate)
     if skipped and not consent.force:
+        by = f" --approver {shlex.quote(consent.approver)}" if consent.approver else ""
+        again = command or f"approve {slug} {gate}{by}"
         raise Refusal(
             "gate-order",
             f"gate {skipped[0]} comes before {gate} and is not approved",
-            fix=f"morph-spec approve {slug} {skipped[0]} …, or pass --force",
+            fix=f"morph-spec approve {slug} {skipped[0]}{by}, or morph-spec {again} --force",
             missing=skipped,
         )
     record = _by_person(repo, slug, gate, data, consent) if consent.approver else _auto(repo, slug, gate, data)

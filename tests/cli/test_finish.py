@@ -129,6 +129,11 @@ def test_wrong_words_for_doit(shop: Project, argv: list[str], code: str) -> None
     assert (shop.root / "worktrees/cart").is_dir() and shop.git("branch", "--list", "morph/cart")
 
 
+def test_a_slip_of_the_pen_leads_to_the_list(shop: Project) -> None:
+    said = shop.morph("finish", "crat", "--merge", "--json")
+    assert (said.code, said.json["code"], said.json["fix"]) == (2, "feature-not-found", "morph-spec list")
+
+
 def test_one_line_in_the_list_of_doit(shop: Project) -> None:
     lines = [line for line in shop.doit("list").out.splitlines() if line.startswith("finish")]
     assert lines == ["finish          archive, integrate and take down a feature: doit finish:<feature> mode=merge"]

@@ -162,8 +162,9 @@ def test_a_description_never_decides_the_type(repo: Repo) -> None:
 
 @pytest.mark.parametrize("description", ["", "  \n"])
 def test_no_words_no_feature(repo: Repo, description: str) -> None:
-    error = refused(repo, Wish("shop", description=description, work_type="feature"))
+    error = refused(repo, Wish("shop", description=description, work_type="bug", worktree=True))
     assert (error.code, error.exit_code) == ("description-missing", 2)
+    assert error.fix.endswith(" --type bug --worktree")
 
 
 # Refusals before anything is written

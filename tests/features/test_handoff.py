@@ -80,7 +80,7 @@ def test_the_same_state_is_the_same_file(tmp_path: Path) -> None:
             ["4-review/x"],
             "morph-spec gate-check shop review",
         ),
-        ({"approvalGates": {"plan": YES, "review": YES}}, [], "merge branch morph/shop"),
+        ({"approvalGates": {"plan": YES, "review": YES}}, [], "morph-spec finish shop --merge, or --pr"),
     ],
 )
 def test_the_next_step(tmp_path: Path, data: Any, files: list[str], step: str) -> None:

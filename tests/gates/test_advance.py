@@ -58,12 +58,13 @@ def test_the_whole_way(repo: Repo, saved: Any) -> None:
     made = advance(repo, "shop", AUTO)
     assert step(made) == ("implement", "review") and made.approval is None and made.skipped == ()
     assert step(advance(repo, "shop", ANA)) == ("review", "aguardando-merge")
-    assert refused(repo, ANA).code == "nothing-to-advance"
+    error = refused(repo, ANA)
+    assert (error.code, error.fix) == ("nothing-to-advance", "morph-spec finish shop --merge")
     assert saved(repo)["outputs"] == {
         "plan": ["2-plan/plan.md", "2-plan/checks.json"],
         "implement": ["3-implement/reports/"],
     }
-    assert "Next: `merge branch morph/shop`" in (folder(repo) / "handoff.md").read_text()
+    assert "Next: `morph-spec finish shop --merge, or --pr`" in (folder(repo) / "handoff.md").read_text()
 
 
 @pytest.mark.parametrize("language", ["en", "pt-BR"])

@@ -131,6 +131,7 @@ def test_what_the_session_said_at_the_check_still_counts(repo: Repo) -> None:
 def test_the_plan_comes_first(repo: Repo, gate: str, saved: Any) -> None:
     error = refusal(repo, gate, ANA)
     assert error.code == "gate-order" and error.payload["missing"] == ["plan"]
+    assert error.fix.startswith("morph-spec approve shop plan --approver Ana, or ") and error.fix.endswith(" --force")
     approve(repo, "shop", gate, Consent(approver="Ana", force=True))
     assert saved(repo)["approvalGates"][gate]["outOfOrder"] is True
 
