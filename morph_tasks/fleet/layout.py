@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from morph_tasks.fleet.excludes import excluded
 from morph_tasks.repo.git import open_repo
-from morph_tasks.repo.private import sha256_hex
 from morph_tasks.repo.trees import primary_root
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _main(repo: Repo) -> Path | None:
 def _own_name(folder: Path) -> str:
     """Return a name that no other repository has, and that people can tell."""
     real = os.path.realpath(folder)
-    return f"{os.path.basename(real)}-{sha256_hex(os.fsencode(real))[:8]}"
+    return f"{os.path.basename(real)}-{hashlib.sha256(os.fsencode(real)).hexdigest()[:8]}"
 
 
 def _inside(path: Path, place: Path) -> bool:

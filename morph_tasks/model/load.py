@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from dataclasses import dataclass
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
 from morph_tasks.repo.files import parse_json, read_file, write_atomic
-from morph_tasks.repo.private import sha256_hex
 
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
@@ -52,7 +52,7 @@ class Config:
         project = {**self.project, **({"tests": tests} if "tests" in self.project else {})}
         said = {**self.data, **({"project": project} if self.data.get("project") else {})}
         said.pop("$schema", None)
-        return sha256_hex(json.dumps(said, sort_keys=True, ensure_ascii=True).encode())
+        return hashlib.sha256(json.dumps(said, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
 
 
 def load_config(repo: Repo) -> Config:
@@ -61,7 +61,7 @@ def load_config(repo: Repo) -> Config:
         raw = read_file(repo.root / CONFIG_PATH, shown=CONFIG_PATH)
     except FileNotFoundError:
         return Config({}, "")
-    digest = sha256_hex(raw)
+    digest = hashlib.sha256(raw).hexdigest()
     data = parse_json(raw, Path(CONFIG_PATH), unique=True)
     if not isinstance(data, dict):
         raise _invalid([{"path": "$", "found": _shown(data), "expected": "an object"}])

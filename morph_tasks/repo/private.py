@@ -6,19 +6,12 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hashlib import blake2b, sha256
+    from hashlib import blake2b
 else:
     try:  # the C module spares the import of `hashlib` and of OpenSSL
         from _blake2 import blake2b
     except ImportError:
         from hashlib import blake2b
-    try:
-        from _sha2 import sha256
-    except ImportError:
-        try:
-            from _sha256 import sha256
-        except ImportError:
-            from hashlib import sha256
 
 TEMPORARY = ".tmp"
 
@@ -26,11 +19,6 @@ TEMPORARY = ".tmp"
 def digest(data: bytes) -> str:
     """Return 64 hex digits that stand for the bytes."""
     return blake2b(data, digest_size=32).hexdigest()
-
-
-def sha256_hex(data: bytes) -> str:
-    """Return the SHA-256 of a few bytes as 64 hex digits; of many, `hashlib` is faster."""
-    return sha256(data).hexdigest()
 
 
 def wide_hash(data: bytes) -> int:

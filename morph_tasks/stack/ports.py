@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -11,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from morph_tasks.errors import Refusal
-from morph_tasks.repo.private import sha256_hex
 from morph_tasks.stack import userstate
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _unused(repo: Repo, free: Callable[[int], bool]) -> int:
     taken = {block.base for block in blocks(repo).values()} | _elsewhere(repo)
     bases = range(FIRST, LAST + 1, SIZE)
     # Each repository begins somewhere else, so that two that do not know each other seldom meet.
-    start = int(sha256_hex(os.fsencode(repo.common_dir))[:8], 16) % len(bases)
+    start = int(hashlib.sha256(os.fsencode(repo.common_dir)).hexdigest()[:8], 16) % len(bases)
     order: list[int] = [*bases[start:], *bases[:start]]
     for base in order:
         if base not in taken and all(free(port) for port in range(base, base + SIZE)):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from morph_tasks.repo.private import sha256_hex
 from morph_tasks.stack import userstate
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def stack_key(repo: Repo, feature: str) -> str:
     branch = next((name for tree, name in checked_out(repo) if os.path.realpath(tree) == here), "")
     if branch.startswith("morph-task/"):
         return TASK + branch.removeprefix("morph-task/")
-    return f"{TASK}tree-{sha256_hex(os.fsencode(here))[:8]}"
+    return f"{TASK}tree-{hashlib.sha256(os.fsencode(here)).hexdigest()[:8]}"
 
 
 def project_name(repo: Repo, key: str) -> str:
@@ -86,9 +86,9 @@ def candidates(repo: Repo, key: str) -> Iterator[str]:
     slug = normalised(key.replace("/", "-"))
     short = slug[:_LONGEST].rstrip("_-")
     place = os.fsencode(repo.common_dir)
-    whole = sha256_hex(place + b"\0" + os.fsencode(key))
+    whole = hashlib.sha256(place + b"\0" + os.fsencode(key)).hexdigest()
     if short and short == slug:
         yield f"morph-{slug}"
-        yield f"morph-{slug}-{sha256_hex(place)[:6]}"
+        yield f"morph-{slug}-{hashlib.sha256(place).hexdigest()[:6]}"
     for length in range(6, len(whole) + 1):
         yield "-".join(part for part in ("morph", short, whole[:length]) if part)
