@@ -5,7 +5,10 @@ One file a finish: `<git-common-dir>/morph-spec/finish/<feature>/<stamp>.json`, 
 
 from __future__ import annotations
 
+import os
 import shlex
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -113,6 +116,16 @@ def latest(repo: Repo, feature: str) -> Journal | None:
     if not _is_whole(data):
         raise Refusal("corrupt-file", f"{paths[-1]} is no journal of a finish that this version knows", fix=fix)
     return Journal(paths[-1], data)
+
+
+def newest(repo: Repo) -> Iterator[Journal]:
+    """Yield the newest journal of each feature, those that cannot be read left out."""
+    top = repo.store / "finish"
+    for feature in sorted(os.listdir(top)) if top.is_dir() else ():
+        with suppress(Refusal):
+            journal = latest(repo, feature)
+            if journal:
+                yield journal
 
 
 def _is_whole(data: Any) -> bool:

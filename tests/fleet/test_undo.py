@@ -321,6 +321,20 @@ def test_commits_on_top_of_the_merge(done: Scene) -> None:
     assert "git branch morph/cart " in document["message"]
 
 
+def test_a_later_finish_is_undone_first(done: Scene) -> None:
+    done.morph("create", "later", "--worktree", "--type", "chore", "--description", "More")
+    done.git("add", "-A", cwd=done.shop / "worktrees/later")
+    done.git("commit", "-q", "-m", "More", cwd=done.shop / "worktrees/later")
+    done.morph("finish", "later", "--merge", "--force")
+    before = done.text("rev-parse", "main~1")
+    document = refused(done, "default-moved")
+    assert document["fix"] == "morph-spec undo later"
+    done.morph("undo", "later")
+    assert done.text("rev-parse", "main") == before
+    # The branch of the later one stands on the merge: its way out is another.
+    assert refused(done, "merge-in-use")["fix"]
+
+
 def test_the_default_branch_is_somewhere_else(done: Scene) -> None:
     done.git("commit", "-q", "--amend", "--allow-empty", "-m", "another merge")
     assert refused(done, "default-moved")["commits"] is None

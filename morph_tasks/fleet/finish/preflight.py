@@ -75,7 +75,9 @@ def prepare(repo: Repo, slug: str, wish: Wish, journal: Journal | None) -> Prepa
         _refuse_integration(made)
     refusals.refuse_backup(place, place.tree)
     _read_settings(made)
-    made.plan["verification"] = standing.verification(place)
+    # Once the tree is gone only the first run can have told.
+    known = unfinished.plan.get("verification") if unfinished and place.tree is None else None
+    made.plan["verification"] = known or standing.verification(place)
     made.plan["baseAdvanced"] = standing.base_advanced(place)
     made.warnings += [*made.changes.warnings, *_told(made)]
     return made

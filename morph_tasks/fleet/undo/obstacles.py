@@ -151,11 +151,21 @@ def _refuse_moved(home: Repo, past: Past, tip: str | None) -> None:
         back = f"git branch {past.branch} {past.archived_tip[:10]}"
         what = f"{past.default} has {count} commit{'s' * (count > 1)} on top of the merge of {past.feature!r}"
         what += f"; its work can be had again with {back}"
-        fix = _revert(home, past)
+        later = merged_last(home, tip)
+        fix = f"morph-spec undo {later}" if later else _revert(home, past)
+        what += f"; the last of them is the finish of {later!r}: undo that first" if later else ""
     else:
         what = f"{past.default} is no longer at the merge of {past.feature!r} ({past.merge[:10]})"
         fix = f"git reflog {past.default}"
     raise Refusal("default-moved", what, fix=fix, feature=past.feature, merge=past.merge, tip=tip, commits=count)
+
+
+def merged_last(home: Repo, tip: str | None) -> str | None:
+    """Return the feature whose finish ended with this very merge; None when none did."""
+    from morph_tasks.fleet.journal import DONE, newest
+
+    found = (journal for journal in newest(home) if journal.state == DONE)
+    return next((one.feature for one in found if one.step("integrate").get("mergeCommit") == tip), None)
 
 
 def _revert(home: Repo, past: Past) -> str:
