@@ -52,7 +52,7 @@ def test_broken_off_at_a_step(cart: Cart, monkeypatch: pytest.MonkeyPatch, name:
     made = cart.finish()
     check_done(cart, made)
     assert made["resumed"] is (name != "preflight"), (
-        "the journal says from the archive on that there is work to take up"
+        "from the archive on there is work to take up"
     )
     assert made["verification"] == {"current": False, "reason": "nothing was verified"}, "what the first run could tell"
     assert Path(made["ignoredBackup"], "local/mine").read_text() == "only here\n"
