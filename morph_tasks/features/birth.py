@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
 from morph_tasks.features.dotnet import seed_build_ignores
-from morph_tasks.features.ignores import ignore_derived
+from morph_tasks.features.ignores import IGNORES, ignore_derived
 from morph_tasks.features.naming import check_name
 from morph_tasks.features.router import WORDS, route
 from morph_tasks.features.store import (
@@ -98,7 +98,7 @@ def seed_ignores(repo: Repo, slug: str) -> tuple[list[str], list[str]]:
     """Keep derived files out of git; return the files that were written, and what could not be."""
     files: list[str] = []
     try:
-        files += [".morph/.gitignore"] if ignore_derived(repo.root) else []
+        files += [IGNORES] if ignore_derived(repo.root) else []
         files += [".gitignore"] if seed_build_ignores(repo, slug) else []
     except Refusal as error:
         return files, [f"derived files will show up in git: {error.what}"]

@@ -6,12 +6,13 @@ from pathlib import Path
 
 from morph_tasks.repo.files import write_atomic
 
+IGNORES = ".morph/.gitignore"
 DERIVED = ("state.json", "evidence/", "logs/", "worktree.env")
 
 
 def ignore_derived(root: Path) -> list[str]:
     """Add the derived files to `.morph/.gitignore`; return the lines that were missing."""
-    return add_lines(root / ".morph" / ".gitignore", DERIVED)
+    return add_lines(root / IGNORES, DERIVED)
 
 
 def is_ours(path: Path) -> bool:

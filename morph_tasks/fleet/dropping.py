@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
 from morph_tasks.features import removal as features
-from morph_tasks.features.ignores import is_ours
+from morph_tasks.features.ignores import IGNORES, is_ours
 from morph_tasks.features.store import FEATURES, feature_dir, state_lock, sweep_leftovers
 from morph_tasks.fleet import belongings, ending, removal
 from morph_tasks.fleet.excludes import DERIVED, exclude
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from morph_tasks.features.removal import Removed
     from morph_tasks.fleet.ending import Ended
     from morph_tasks.repo.git import Repo
-
-IGNORES = ".morph/.gitignore"
 
 
 @dataclass(frozen=True)

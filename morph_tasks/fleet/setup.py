@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
+from morph_tasks.features.ignores import IGNORES
 from morph_tasks.features.store import ARCHIVE, FEATURES, feature_dir, state_lock, write_index
 from morph_tasks.features.whereabouts import holds
 from morph_tasks.fleet import marker, treeenv
@@ -371,7 +372,7 @@ def _exclude(primary: Repo, config: Config, tree: Path, links: Sequence[str]) ->
 
 def _sweep(primary: Repo, tree: Repo, key: str) -> None:
     """Remove parts of files that the killed run left: they would make the trees dirty."""
-    own = [tree.root / name for name in (treeenv.FILE, ".morph/.gitignore", ".morph/state.json", ".gitignore")]
+    own = [tree.root / name for name in (treeenv.FILE, IGNORES, ".morph/state.json", ".gitignore")]
     shared = [primary.common_dir / "info/exclude", primary.root / SETTINGS, primary.root / ".morph/state.json"]
     marker.sweep(*own, *shared, tree.root / FEATURES / key / "handoff.md")
 

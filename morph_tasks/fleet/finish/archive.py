@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
-from morph_tasks.features.ignores import ignore_derived
+from morph_tasks.features.ignores import IGNORES, ignore_derived
 from morph_tasks.features.removal import Along, Removed
 from morph_tasks.features.removal import archive as move
 from morph_tasks.features.store import ARCHIVE, FEATURES, feature_dir, write_index
 from morph_tasks.fleet import backups
-from morph_tasks.fleet.finish.refusals import IGNORES
 from morph_tasks.proc import ProcError, tail
 from morph_tasks.repo.commits import commit_paths
 from morph_tasks.repo.git import open_repo

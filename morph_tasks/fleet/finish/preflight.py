@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
+from morph_tasks.features.ignores import IGNORES
 from morph_tasks.features.removal import Along
 from morph_tasks.features.store import ARCHIVE, FEATURES
 from morph_tasks.fleet.adrs import Changes, plan_changes
@@ -137,7 +138,7 @@ def _look(made: Prepared) -> None:
             own += [*made.changes.write, *made.changes.remove]
     goes = place.linked and made.plan["keepTree"] is None
     made.seen, derived = refusals.refuse_tree(place, made.wish, tree, goes=goes, own=own)
-    made.along = Along(made.changes.write, made.changes.remove, [refusals.IGNORES] if derived else [])
+    made.along = Along(made.changes.write, made.changes.remove, [IGNORES] if derived else [])
     if not made.plan["submodules"]:
         made.plan["submodules"] = [path for path, _ in made.seen.submodules]
     if not made.plan["links"]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from morph_tasks.errors import Refusal
+from morph_tasks.features.ignores import DERIVED, IGNORES, is_ours
 from morph_tasks.features.store import ARCHIVE, FEATURES, read_feature
 from morph_tasks.features.view import approved
 from morph_tasks.fleet.finish.place import shown
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from morph_tasks.fleet.look import Look
     from morph_tasks.repo.git import Repo
 
-IGNORES = ".morph/.gitignore"
 _SPARE = 1 << 20  # bytes that journal and manifests may take
 
 
@@ -162,26 +162,13 @@ def _refuse_inside(place: Place, wish: Wish) -> None:
 
 
 def _own(tree: Repo, own: Collection[str]) -> list[str]:
-    return [*own, IGNORES] if _is_ours(tree.root / IGNORES) else [*own]
-
-
-def _is_ours(path: Path) -> bool:
-    """Tell whether an ignore file holds only lines that this tool writes."""
-    from morph_tasks.features.ignores import DERIVED
-
-    try:
-        lines = path.read_text("utf-8", "surrogateescape").split()
-    except OSError:
-        return False
-    return {line.strip("/") for line in lines} <= {line.strip("/") for line in DERIVED}
+    return [*own, IGNORES] if is_ours(tree.root / IGNORES) else [*own]
 
 
 def _is_derived(tree: Repo, path: str) -> bool:
     """Tell a file that this tool makes again, or the list that keeps such files out of git."""
-    from morph_tasks.features.ignores import DERIVED
-
     if path == IGNORES:
-        return _is_ours(tree.root / path)
+        return is_ours(tree.root / path)
     return any(path == f".morph/{one}" or path.startswith(f".morph/{one.rstrip('/')}/") for one in DERIVED)
 
 
