@@ -10,6 +10,7 @@ from morph_tasks.features.ignores import IGNORES, ignore_derived
 from morph_tasks.features.removal import Along, Removed
 from morph_tasks.features.removal import archive as move
 from morph_tasks.features.store import ARCHIVE, FEATURES, feature_dir, write_index
+from morph_tasks.features.whereabouts import holds
 from morph_tasks.fleet import backups
 from morph_tasks.proc import ProcError, tail
 from morph_tasks.repo.commits import commit_paths
@@ -46,7 +47,7 @@ def archive_step(repo: Repo, journal: Journal) -> None:
     step = journal.step("archive")
     adrs = step.get("adrs") or {"write": {}, "remove": []}
     along = Along(adrs["write"], adrs["remove"], step.get("add") or [])
-    if not feature_dir(tree.root, slug).is_dir() and _is_archived(tree, slug):
+    if not feature_dir(tree.root, slug).is_dir() and holds(tree, "HEAD", slug) == ARCHIVE:
         # Committed by a run that was killed then, or by `archive`: the index may not know it yet.
         gone, added = [f"{FEATURES}/{slug}", *along.remove], [where, *along.write, *along.add]
         commit_paths(tree, f"Archive {slug}", gone=gone, added=added)
@@ -86,12 +87,6 @@ def _back_up(repo: Repo, journal: Journal, tree: Repo) -> Path | None:
     # What the commit takes along is no longer untracked afterwards: an undo brings it back as it lay here.
     names = [f"{FEATURES}/{slug}", *(journal.step("archive").get("add") or ())]
     return backups.back_up_files(repo, tree.root, names, folder=place, about=about)
-
-
-def _is_archived(tree: Repo, slug: str) -> bool:
-    paths = [f"{FEATURES}/{slug}/feature.json", f"{ARCHIVE}/{slug}/feature.json"]
-    listed = tree.git("ls-tree", "-z", "--name-only", "--full-tree", "HEAD", *paths)
-    return listed.split(b"\0")[:-1] == [paths[1].encode("utf-8", "surrogateescape")]
 
 
 def _made(tree: Repo, plan: dict[str, Any], step: dict[str, Any]) -> str | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from morph_tasks.errors import Refusal
 from morph_tasks.features.store import ARCHIVE, FEATURES
+from morph_tasks.features.whereabouts import holds
 from morph_tasks.repo.git import open_repo
 from morph_tasks.repo.trees import BRANCH_PREFIX, checked_out, feature_branch, primary_root
 
@@ -47,7 +48,7 @@ class Place:
         """Tell whether the branch holds the feature in its archive and not as a feature."""
         if self.tree and (self.tree.root / FEATURES / self.slug / "feature.json").exists():
             return False
-        return self.tip is not None and _is_archived(self.primary, self.slug, self.tip)
+        return self.tip is not None and holds(self.primary, self.tip, self.slug) == ARCHIVE
 
     @property
     def linked(self) -> bool:
@@ -120,13 +121,6 @@ def _tips(repo: Repo, branch: str, *defaults: str) -> tuple[dict[str, str], dict
             refs[name] = commit
             aliases |= {name: alias} if alias else {}
     return refs, aliases
-
-
-def _is_archived(repo: Repo, slug: str, tip: str) -> bool:
-    paths = [f"{FEATURES}/{slug}/feature.json", f"{ARCHIVE}/{slug}/feature.json"]
-    listed = repo.git("ls-tree", "-z", "--name-only", "--full-tree", tip, *paths)
-    found = [os.fsdecode(name) for name in listed.split(b"\0") if name]
-    return found == paths[1:]
 
 
 def _only(trees: list[tuple[Path, str]], branch: str, repo: Repo) -> Repo | None:
