@@ -25,13 +25,23 @@ _SHOWN = 5
 
 def anchored(tree: Path) -> str | None:
     """Return `cwd` when this process is in the tree, `session-anchored` when the session that runs it is; else None."""
+    if stands_in(tree):
+        return "cwd"
+    return "session-anchored" if session_is_in(tree) else None
+
+
+def stands_in(tree: Path) -> bool:
+    """Tell whether this process is in a tree."""
     try:
-        if is_inside(Path(os.getcwd()), tree):
-            return "cwd"
+        return is_inside(Path(os.getcwd()), tree)
     except OSError:  # the folder is gone
-        pass
+        return False
+
+
+def session_is_in(tree: Path) -> bool:
+    """Tell whether the session that runs this has a tree, or a folder of it, as its project."""
     places = [os.environ.get(name, "") for name in _SESSION]
-    return "session-anchored" if any(place and is_inside(Path(place), tree) for place in places) else None
+    return any(place and is_inside(Path(place), tree) for place in places)
 
 
 def is_inside(path: Path, tree: Path) -> bool:

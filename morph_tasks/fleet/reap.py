@@ -18,7 +18,7 @@ from morph_tasks.errors import Refusal
 from morph_tasks.fleet import belongings, ending, removal, retention
 from morph_tasks.fleet.layout import is_ours
 from morph_tasks.fleet.lock import fleet_lock
-from morph_tasks.fleet.obstacles import PASSING
+from morph_tasks.fleet.obstacles import PASSING, anchored
 from morph_tasks.repo.files import locked
 from morph_tasks.repo.trees import primary_root
 
@@ -204,7 +204,7 @@ def _why_in_use(repo: Repo, tree: Worktree, hex_: str, grace: float) -> tuple[st
     reason, detail = _why_running(tree.path / _LOG, hex_, grace)
     if reason:
         return reason, detail
-    anchor = removal.anchored(tree.path)
+    anchor = anchored(tree.path)
     if anchor:
         return anchor, "this process or its session works there"
     if not tree.head:

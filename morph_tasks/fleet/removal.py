@@ -17,7 +17,6 @@ from morph_tasks.fleet import aside, backups, obstacles, registration
 from morph_tasks.fleet.aside import Aside
 from morph_tasks.fleet.lock import fleet_lock
 from morph_tasks.fleet.look import Link, Look, git_dir_of, leads_out, look
-from morph_tasks.fleet.obstacles import anchored as anchored
 from morph_tasks.fleet.registration import Kept
 from morph_tasks.fleet.triage import Triage, sort_ignored
 from morph_tasks.repo.git import Repo, open_repo

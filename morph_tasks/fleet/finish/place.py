@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
 
 _ORIGIN_HEAD = "refs/remotes/origin/HEAD"
-_SESSION = ("MORPH_SESSION_PROJECT_DIR", "CLAUDE_PROJECT_DIR")
 
 
 @dataclass(frozen=True)
@@ -57,22 +56,16 @@ class Place:
     @property
     def anchored(self) -> bool:
         """Tell whether the session that runs this has the feature's own tree as its project."""
-        from morph_tasks.fleet.obstacles import is_inside
+        from morph_tasks.fleet.obstacles import session_is_in
 
-        if self.tree is None or not self.linked:
-            return False
-        places = [os.environ.get(name, "") for name in _SESSION]
-        return any(place and is_inside(Path(place), self.tree.root) for place in places)
+        return self.tree is not None and self.linked and session_is_in(self.tree.root)
 
     @property
     def inside(self) -> bool:
         """Tell whether this process stands in a tree that a finish takes away."""
-        from morph_tasks.fleet.obstacles import is_inside
+        from morph_tasks.fleet.obstacles import stands_in
 
-        try:
-            return self.tree is not None and self.linked and is_inside(Path(os.getcwd()), self.tree.root)
-        except OSError:  # the folder is gone
-            return False
+        return self.tree is not None and self.linked and stands_in(self.tree.root)
 
 
 def find_place(repo: Repo, slug: str) -> Place:
