@@ -17,14 +17,6 @@ from morph_tasks.repo.trees import feature_branch
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
 
-_OPTIONS = {
-    "push": "push",
-    "keep": "keep",
-    "keepVolumes": "keep_volumes",
-    "force": "force",
-    "discardIgnored": "discard_ignored",
-}
-
 
 def unfinished(repo: Repo) -> dict[str, Journal]:
     """Return the newest journal of each feature whose finish, or the undo of it, was begun and not ended.
@@ -61,10 +53,8 @@ def _last(folder: Path) -> Path:
 
 def again(journal: Journal) -> str:
     """Return the command that goes on with a finish, or with the undo of one, with what was asked for."""
-    from morph_tasks.fleet.finish.wish import Wish
+    from morph_tasks.fleet.finish.wish import of_journal
 
     if journal.state != OPEN:
         return f"morph-spec undo {shlex.quote(journal.feature)}"
-    asked: dict[str, Any] = journal.plan.get("options") or {}
-    chosen = {_OPTIONS[key]: True for key, value in asked.items() if key in _OPTIONS and value is True}
-    return Wish(str(journal.plan.get("mode")), **chosen).command(journal.feature)
+    return of_journal(journal.plan).command(journal.feature)
