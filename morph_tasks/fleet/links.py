@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,21 +52,21 @@ def link_all(primary: Repo, tree: Repo, config: Config) -> Linked:
     return Linked(tuple(made), tuple(kept), tuple(skipped))
 
 
-def infra_links(root: Path, tree: Path, names: Iterable[str]) -> list[str]:
-    """Return those of the paths that are links of a tree to the same path of the main one."""
-    return [name for name in names if _leads_to(tree / name, root / name)]
+def put_links(tree: Path, links: Sequence[Mapping[str, str]]) -> list[str]:
+    """Make links again as they were, {path, target} each; return the paths where something else lies.
 
-
-def relink(tree: Path, links: Sequence[Mapping[str, str]]) -> list[str]:
-    """Make links again as they were, {path, target} each; return the paths. What is there already stays."""
-    made = []
+    Raises Refusal `write-failed`.
+    """
+    taken = []
     for link in links:
         place = tree / link["path"]
-        if os.path.lexists(place) or not _real_folders(tree, link["path"]):
+        if os.path.islink(place) and os.readlink(place) == link["target"]:
             continue
-        _make(place, link["target"])
-        made.append(link["path"])
-    return made
+        if os.path.lexists(place) or not real_folders(tree, link["path"]):
+            taken.append(link["path"])
+        else:
+            _make(place, link["target"])
+    return taken
 
 
 def _judged(primary: Repo, config: Config) -> tuple[tuple[str, ...], list[dict[str, str]]]:
@@ -113,7 +113,7 @@ def _link(root: Path, tree: Path, name: str) -> str | None:
     real = os.path.realpath(target)
     if os.path.realpath(tree).startswith(real.rstrip(os.sep) + os.sep):
         return "the work tree lies in it"
-    if not _real_folders(tree, name):
+    if not real_folders(tree, name):
         return "a folder above it is a link or a file"
     _make(place, str(target))
     return None
@@ -127,14 +127,11 @@ def _make(place: Path, target: str) -> None:
         raise Refusal("write-failed", f"{place} could not be linked: {error.strerror or error}") from error
 
 
-def _real_folders(tree: Path, name: str) -> bool:
-    """Tell whether all that lies above a path in the tree is a folder, or not there."""
-    above = [tree / parent for parent in Path(name).parents if str(parent) != "."]
+def real_folders(tree: Path, path: str) -> bool:
+    """Tell whether all that lies above a path in the tree is a folder, or not there: a link leads elsewhere."""
+    above = [tree / parent for parent in Path(path).parents if str(parent) != "."]
     return all(not os.path.islink(one) and (one.is_dir() or not one.exists()) for one in above)
 
 
 def _leads_to(place: Path, target: Path) -> bool:
-    if not os.path.islink(place):
-        return False
-    # Compared as text too: the main tree's own may be gone.
-    return os.readlink(place) == str(target) or os.path.realpath(place) == os.path.realpath(target)
+    return os.path.islink(place) and os.path.realpath(place) == os.path.realpath(target)

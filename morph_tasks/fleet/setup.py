@@ -19,7 +19,7 @@ from morph_tasks.fleet.editor import SETTINGS, EditorSettings, settle_editor
 from morph_tasks.fleet.excludes import DERIVED, exclude
 from morph_tasks.fleet.handover import LEAVING, Handover, bring, let_go, plan_handover
 from morph_tasks.fleet.layout import Container, container, exclude_lines, primary_of
-from morph_tasks.fleet.links import Linked, link_all, relink
+from morph_tasks.fleet.links import Linked, link_all, put_links
 from morph_tasks.fleet.lock import fleet_lock
 from morph_tasks.fleet.making import TreePlan, make_tree, plan_tree
 from morph_tasks.model.load import Config, load_config
@@ -153,7 +153,7 @@ def reattach(
         make_tree(primary, plan, undo)
         tree = open_repo(path).lightly()
         _exclude(primary, config, path, [link["path"] for link in links])
-        relink(path, links)
+        put_links(path, links)
         if base_port is not None:
             treeenv.write(tree, _config_of(tree, config), key, treeenv.works_on(tree, key))
         undo.pop_all()

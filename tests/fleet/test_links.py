@@ -1,11 +1,10 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import pytest
 
-from morph_tasks.fleet.links import infra_links, link_all, relink, wanted
+from morph_tasks.fleet.links import link_all, put_links, wanted
 from morph_tasks.repo.git import Repo, open_repo
 from tests.conftest import Project
 from tests.fleet.birthplace import config, repo_of
@@ -86,18 +85,8 @@ def test_odd_names(project: Project, tree: Repo, name: str) -> None:
     assert os.path.realpath(tree.root / name) == str(project.root / name)
 
 
-def test_shared_links_are_told_from_others(project: Project, tree: Repo, tmp_path: Path) -> None:
-    (project.root / "node_modules").mkdir()
-    (tree.root / ".claude").symlink_to(tmp_path)
-    link_all(repo_of(project), tree, config())
-    names = ["node_modules", ".claude", "README.md", "missing"]
-    assert infra_links(project.root, tree.root, names) == ["node_modules"]
-    (project.root / "node_modules").rmdir()
-    assert infra_links(project.root, tree.root, names) == ["node_modules"]
-
-
 def test_links_come_back_as_they_were(project: Project, tree: Repo) -> None:
     links = [{"path": "a/b", "target": "/t"}, {"path": "README.md", "target": "/t"}, {"path": "c/d", "target": "/t"}]
     (tree.root / "c").symlink_to("/")
-    assert relink(tree.root, links) == ["a/b"]
+    assert put_links(tree.root, links) == ["README.md", "c/d"]
     assert os.readlink(tree.root / "a/b") == "/t" and not os.path.islink(tree.root / "README.md")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from morph_tasks.errors import Refusal
-from morph_tasks.fleet.undo.restore import real_folders
+from morph_tasks.fleet.links import real_folders
 from morph_tasks.repo.files import write_atomic
 
 if TYPE_CHECKING:

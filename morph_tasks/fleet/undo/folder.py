@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from morph_tasks.errors import Refusal
 from morph_tasks.features.store import DEAD, UNBORN, state_lock, sweep_leftovers, write_index
 from morph_tasks.fleet.deletion import delete
+from morph_tasks.fleet.links import put_links
 from morph_tasks.fleet.undo.past import GONE
-from morph_tasks.fleet.undo.restore import put_files, put_folders, put_links
+from morph_tasks.fleet.undo.restore import put_files, put_folders
 from morph_tasks.fleet.undo.sources import Source, same_file
 from morph_tasks.repo.files import read_json
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from morph_tasks.errors import Refusal
 from morph_tasks.fleet.copies import copy_file
+from morph_tasks.fleet.links import real_folders
 from morph_tasks.fleet.triage import File
 from morph_tasks.fleet.undo.sources import same_file
 
@@ -39,24 +40,6 @@ def put_files(source: Path, tree: Path, files: Sequence[File], *, over: Collecti
     return taken
 
 
-def put_links(tree: Path, links: Sequence[dict[str, str]]) -> list[str]:
-    """Make links as they were; return the paths where something else lies. Raises Refusal `write-failed`."""
-    taken = []
-    for link in links:
-        place = tree / link["path"]
-        if os.path.islink(place) and os.readlink(place) == link["target"]:
-            continue
-        if os.path.lexists(place) or not real_folders(tree, link["path"]):
-            taken.append(link["path"])
-            continue
-        try:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            os.symlink(link["target"], place)
-        except OSError as error:
-            raise Refusal("write-failed", f"{place} could not be linked: {error.strerror or error}") from error
-    return taken
-
-
 def put_folders(tree: Path, folders: Sequence[str]) -> None:
     """Make the empty folders again, where nothing is in the way."""
     for folder in folders:
@@ -75,9 +58,3 @@ def put_modes(tree: Path, modes: Mapping[str, int], *, writable: bool = False) -
             with suppress(OSError):
                 (tree / path).mkdir(mode=0o700, parents=True, exist_ok=True)
                 (tree / path).chmod(mode | 0o700 if writable else mode)
-
-
-def real_folders(tree: Path, path: str) -> bool:
-    """Tell whether all that lies above a path in the tree is a folder, or not there: a link leads elsewhere."""
-    above = [tree / parent for parent in Path(path).parents if str(parent) != "."]
-    return all(not os.path.islink(one) and (one.is_dir() or not one.exists()) for one in above)

@@ -10,12 +10,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from morph_tasks.fleet.links import put_links
 from morph_tasks.fleet.treeenv import FILE as WORKTREE_ENV
 from morph_tasks.fleet.undo.adopted import put_adopted
 from morph_tasks.fleet.undo.folder import restore_feature
 from morph_tasks.fleet.undo.obstacles import again, same_place, tip_of
 from morph_tasks.fleet.undo.past import GONE, KEPT, MAIN
-from morph_tasks.fleet.undo.restore import put_files, put_folders, put_links, put_modes
+from morph_tasks.fleet.undo.restore import put_files, put_folders, put_modes
 from morph_tasks.proc import ProcError
 from morph_tasks.repo.branch_settings import put_settings
 from morph_tasks.repo.git import open_repo
