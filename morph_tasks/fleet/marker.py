@@ -5,19 +5,16 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
-from morph_tasks.repo.files import read_json, write_json
+from morph_tasks.repo.files import read_json, try_lock, write_json
 
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
-
-_POLL_S = 0.05
 
 
 def read(repo: Repo, key: str) -> dict[str, Any] | None:
@@ -73,22 +70,11 @@ def wait_for_git(repo: Repo, key: str, *, wait_s: float) -> None:
     with suppress(FileNotFoundError):
         fd = os.open(_lock(repo, key), os.O_RDWR | os.O_CLOEXEC)
         try:
-            _wait(fd, time.monotonic() + wait_s)
+            if not try_lock(fd, wait_s):
+                what = "git is still checking this work tree out for a run that was killed"
+                raise Refusal("busy", what, fix="wait for it to end and try again", exit_code=3)
         finally:
             os.close(fd)
-
-
-def _wait(fd: int, deadline: float) -> None:
-    while True:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= deadline:
-                what = "git is still checking this work tree out for a run that was killed"
-                raise Refusal("busy", what, fix="wait for it to end and try again", exit_code=3) from None
-            time.sleep(_POLL_S)
-        else:
-            return
 
 
 def _file(repo: Repo, key: str) -> Path:
