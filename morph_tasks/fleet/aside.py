@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
-from morph_tasks.fleet.backups import sync_folder
 from morph_tasks.fleet.deletion import delete
 from morph_tasks.fleet.lock import fleet_lock
 from morph_tasks.fleet.look import Link, git_dir_of
 from morph_tasks.fleet.registration import correct_place, place_of
-from morph_tasks.fleet.walking import sweep_unwritten
+from morph_tasks.fleet.walking import make_private, sweep_unwritten, sync_folder
 from morph_tasks.repo.files import read_json, write_json
 
 if TYPE_CHECKING:
@@ -56,8 +55,7 @@ def move_aside(
 ) -> Aside:
     """Rename a tree to a name beside it, recorded first; raises Refusal `worktree-busy`, `write-failed`."""
     folder = repo.store / "removals"
-    for made in (repo.store, folder):
-        made.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(folder)
     place, count = path.with_name(f".morph-removing-{stamp}"), 1
     while os.path.lexists(place) or os.path.lexists(folder / f"{place.name.rpartition('removing-')[2]}.json"):
         count += 1

@@ -24,7 +24,7 @@ from morph_tasks.fleet.lock import fleet_lock
 from morph_tasks.fleet.look import Link
 from morph_tasks.fleet.stamps import moment
 from morph_tasks.fleet.triage import File, is_secret
-from morph_tasks.fleet.walking import make_private, sweep_unwritten, walk
+from morph_tasks.fleet.walking import make_private, sweep_unwritten, sync_folder, walk
 from morph_tasks.repo.files import read_json, write_json
 
 if TYPE_CHECKING:
@@ -163,15 +163,6 @@ def sweep(top: Path) -> None:
             elif name.endswith(MANIFEST) and _NAME.fullmatch(whole.name) and not os.path.lexists(whole):
                 with suppress(OSError):
                     os.unlink(top / name)
-
-
-def sync_folder(path: Path) -> None:
-    """Make the names in a folder durable."""
-    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 @dataclass

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from morph_tasks.errors import Refusal
 from morph_tasks.features.store import FEATURES
 from morph_tasks.fleet.copies import copy_file
+from morph_tasks.fleet.walking import sync_folder
 
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
@@ -80,7 +81,7 @@ def bring(plan: Handover, tree: Repo) -> list[str] | None:
         _refuse_difference(names, source, arriving)
         try:
             os.rename(arriving, target)
-            _sync(target.parent)
+            sync_folder(target.parent)
         except OSError as error:
             raise _failed(source, target, error) from error
         _refuse_difference(names, source, target)
@@ -172,7 +173,7 @@ def _copy(names: list[str], source: Path, target: Path) -> None:
             else:
                 copy_file(path, target / name, about, sync=True)
         for folder in {(target / name).parent for name in names} | {target}:
-            _sync(folder)
+            sync_folder(folder)
     except OSError as error:
         raise _failed(path, target, error) from error
 
@@ -201,11 +202,3 @@ def _same(one: Path, other: Path) -> bool:
         return bool(first & 0o100) == bool(second & 0o100) and one.read_bytes() == other.read_bytes()
     except OSError:
         return False
-
-
-def _sync(folder: Path) -> None:
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -31,6 +31,15 @@ def make_private(folder: Path) -> None:
         os.mkdir(one, 0o700)
 
 
+def sync_folder(path: Path) -> None:
+    """Make the names in a folder durable; raises OSError."""
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 def sweep_unwritten(folder: Path) -> None:
     """Remove files that a killed run was about to put in place; the caller holds the lock under which they are made."""
     with suppress(OSError):
