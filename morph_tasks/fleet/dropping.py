@@ -21,6 +21,7 @@ from morph_tasks.fleet.excludes import DERIVED, exclude
 from morph_tasks.fleet.layout import primary_of
 from morph_tasks.fleet.lock import fleet_lock
 from morph_tasks.fleet.registration import admin_of
+from morph_tasks.fleet.walking import make_private
 from morph_tasks.repo.commits import refuse_commit
 from morph_tasks.repo.files import read_json, write_json
 from morph_tasks.repo.git import open_repo
@@ -190,6 +191,5 @@ def _read(primary: Repo, slug: str) -> _Note | None:
 
 def _write(primary: Repo, note: _Note) -> None:
     file = _file(primary, note.slug)
-    for folder in (primary.store, file.parent):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(file.parent)
     write_json(file, asdict(note), mode=0o600)

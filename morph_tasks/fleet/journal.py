@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from morph_tasks.errors import Refusal
 from morph_tasks.features.store import now
 from morph_tasks.fleet.stamps import new_stamp
+from morph_tasks.fleet.walking import make_private
 from morph_tasks.repo.files import read_json, write_json
 
 if TYPE_CHECKING:
@@ -92,8 +93,7 @@ def start(repo: Repo, feature: str, plan: dict[str, Any], *, write: bool = True)
     """Begin the journal of a finish; raises Refusal `write-failed`. `write`: at once, or with what comes next."""
     stamp = new_stamp()
     path = _folder(repo, feature) / f"{stamp}.json"
-    for folder in (repo.store, path.parent.parent, path.parent):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(path.parent)
     data = {"version": 1, "feature": feature, "stamp": stamp, "state": OPEN, "plan": plan, "steps": {}}
     journal = Journal(path, data)
     if write:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
+from morph_tasks.fleet.walking import make_private
 from morph_tasks.repo.files import read_json, try_lock, write_json
 
 if TYPE_CHECKING:
@@ -29,8 +30,7 @@ def read(repo: Repo, key: str) -> dict[str, Any] | None:
 def put(repo: Repo, key: str, **facts: Any) -> None:
     """Write the marker; raises Refusal `write-failed`."""
     file = _file(repo, key)
-    for folder in (repo.store, file.parent):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(file.parent)
     sweep(file)
     write_json(file, {"version": 1, "key": key, **facts}, mode=0o600)
 
