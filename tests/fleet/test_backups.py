@@ -29,7 +29,7 @@ def back_up(linked: Linked, *names: str, stamp: str = STAMP, **about: object) ->
 def test_a_backup_is_private_and_told(linked: Linked) -> None:
     linked.write("local/a.db", "a", mode=0o644)
     linked.write("local/run.sh", "b", mode=0o755)
-    linked.write("local/.env.e2e", "KEY=1", mode=0o644)
+    linked.write("local/.env.e2e", "KEY=1", mode=0o755)
     (linked.tree / "local/empty").mkdir()
     linked.link("local/ln", "a.db")
     os.utime(linked.tree / "local/a.db", ns=(1, 1))
@@ -39,7 +39,7 @@ def test_a_backup_is_private_and_told(linked: Linked) -> None:
     assert {(one["path"], one["mode"], one["size"]) for one in told["files"]} == {
         ("local/a.db", 0o644, 1),
         ("local/run.sh", 0o755, 1),
-        ("local/.env.e2e", 0o644, 5),
+        ("local/.env.e2e", 0o755, 5),
     }
     assert told["secrets"] == ["local/.env.e2e"] and told["folders"] == ["local/empty"]
     assert told["links"] == [{"path": "local/ln", "target": "a.db"}] and told["kind"] == "feature"

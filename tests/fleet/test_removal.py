@@ -321,6 +321,17 @@ def test_what_appears_meanwhile_is_found(linked: Linked, monkeypatch: pytest.Mon
     assert os.listdir(linked.tree.parent) == ["cart"] and not list(linked.store.glob("removals/*"))
 
 
+def test_a_link_that_appears_meanwhile_is_found(linked: Linked, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No copy of files would tell where it led."""
+    linked.write("local/a.db")
+    plan = linked.plan()
+    with monkeypatch.context() as patched:
+        meanwhile(linked, patched, lambda tree: linked.link("local/current", "a.db"))
+        caught = refused(lambda: linked.remove(plan), "changed-meanwhile")
+    assert caught.payload["paths"] == ["local/current"]
+    assert os.readlink(linked.tree / "local/current") == "a.db" and linked.registered()
+
+
 def test_what_stands_in_for_a_file_vanishes_meanwhile(linked: Linked, monkeypatch: pytest.MonkeyPatch) -> None:
     linked.write("local/a.db", "same", main=True)
     linked.write("local/a.db", "same")

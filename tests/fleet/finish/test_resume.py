@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from morph_tasks.errors import Refusal
+from morph_tasks.fleet import backups
 from morph_tasks.fleet import journal as journals
 from morph_tasks.fleet.finish import service
 from morph_tasks.fleet.finish.service import Wish, ended, finish, step
+from morph_tasks.fleet.stamps import new_stamp
 from morph_tasks.repo import moving
 from morph_tasks.repo.git import open_repo
 from tests.conftest import BIN
@@ -51,9 +53,7 @@ def test_broken_off_at_a_step(cart: Cart, monkeypatch: pytest.MonkeyPatch, name:
     monkeypatch.setitem(service.STEPS, name, whole)
     made = cart.finish()
     check_done(cart, made)
-    assert made["resumed"] is (name != "preflight"), (
-        "from the archive on there is work to take up"
-    )
+    assert made["resumed"] is (name != "preflight"), "from the archive on there is work to take up"
     assert made["verification"] == {"current": False, "reason": "nothing was verified"}, "what the first run could tell"
     assert Path(made["ignoredBackup"], "local/mine").read_text() == "only here\n"
     assert made["archiveCommit"] == cart.tip("main^2")
@@ -275,6 +275,20 @@ def test_another_finish_in_between_does_the_rest(cart: Cart) -> None:
     for name in ("integrate", "teardown", "retention"):
         step(repo, "cart", wish, name)
     check_done(cart, ended(repo, "cart").as_json())
+
+
+def test_what_a_slow_finish_copied_stays_behind_newer_copies(cart: Cart) -> None:
+    cart.write(".morph/config/config.json", '{"finishBackup": {"retention": {"maxCount": 1}}}', main=True)
+    cart.write("local/mine", "only here\n")
+    repo, wish = open_repo(cart.main), Wish("merge")
+    for name in journals.STEPS[:-1]:
+        step(repo, "cart", wish, name)
+    older, newer = (backups.folder(repo, "other", stamp) for stamp in ("20250101T000000000000Z", new_stamp()))
+    for place in (older, newer):
+        assert backups.back_up_files(repo, cart.main, ["README.md"], folder=place, about={})
+    step(repo, "cart", wish, "retention")
+    made = ended(repo, "cart").as_json()
+    assert Path(made["ignoredBackup"], "local/mine").exists() and newer.exists() and not older.exists()
 
 
 def test_two_at_once_are_one(cart: Cart) -> None:
