@@ -23,7 +23,7 @@ from morph_tasks.fleet.deletion import delete
 from morph_tasks.fleet.lock import fleet_lock
 from morph_tasks.fleet.look import Link
 from morph_tasks.fleet.stamps import moment
-from morph_tasks.fleet.triage import File, is_secret
+from morph_tasks.fleet.triage import File, hash_file, is_secret
 from morph_tasks.fleet.walking import make_private, sweep_unwritten, sync_folder, walk
 from morph_tasks.repo.files import read_json, write_json
 
@@ -157,7 +157,7 @@ def sweep(top: Path) -> None:
     with suppress(OSError):
         for name in os.listdir(top):
             whole = top / name.removesuffix(MANIFEST)
-            if name.startswith((_PARTIAL, TRASH)) or (name.startswith(".") and name.endswith(".tmp")):
+            if name.startswith((_PARTIAL, TRASH)):
                 with suppress(OSError):
                     delete(top / name)
             elif name.endswith(MANIFEST) and _NAME.fullmatch(whole.name) and not os.path.lexists(whole):
@@ -252,10 +252,7 @@ def _check(copy: Path, digest: str) -> None:
     """Sync a copy and read it back; raises OSError when it is not what was read."""
     with open(copy, "rb") as file:
         os.fsync(file.fileno())
-        running = hashlib.sha256()
-        while chunk := file.read(_CHUNK):
-            running.update(chunk)
-    if running.hexdigest() != digest:
+    if hash_file(copy)[0] != digest:
         raise OSError(None, "the copy is not what was read", str(copy))
 
 
