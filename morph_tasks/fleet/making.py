@@ -16,6 +16,7 @@ from morph_tasks.fleet import marker
 from morph_tasks.fleet.obstacles import refuse_locked
 from morph_tasks.fleet.registration import admin_of, missing, retire, without_retired
 from morph_tasks.proc import tail
+from morph_tasks.repo.halfmade import admin_folders
 from morph_tasks.repo.ref_lock import ref_moves
 from morph_tasks.repo.trees import checked_out, feature_branch, live_owners
 
@@ -89,7 +90,7 @@ def make_tree(primary: Repo, plan: TreePlan, undo: ExitStack, **facts: Any) -> l
     """Make the tree, register with `undo` how it is taken back, return warnings; raises Refusal `worktree-failed`."""
     if plan.whole:
         return []
-    before = sorted(path.name for path in _admin_folders(primary))
+    before = [path.name for path in admin_folders(primary)]
     known = plan.half.get("before", before) if plan.half else before
     told = {"path": str(plan.path), "branch": plan.branch, "start": plan.start, "before": known, **facts}
     marker.put(primary, plan.key, **told)
@@ -176,7 +177,7 @@ def _refuse_missing(primary: Repo, path: Path, branch: str, *, half: bool) -> No
 
     Only what a killed run of ours began, and git never finished, holds nothing of anybody's.
     """
-    if not _admin_folders(primary):
+    if not admin_folders(primary):
         return
     for tree in primary.worktrees()[1:]:
         here = os.path.realpath(tree.path) == os.path.realpath(path)
@@ -200,7 +201,7 @@ def _clear_half(primary: Repo, plan: TreePlan, before: list[str]) -> Path | None
 
         aside = plan.path.with_name(f".half-{plan.path.name[:40]}-{new_stamp()}")
         os.rename(plan.path, aside)
-    for admin in _admin_folders(primary):
+    for admin in admin_folders(primary):
         # Killed before git wrote whose it is: told by its name, and by having appeared since.
         mine = admin.name not in before and admin.name.startswith(plan.path.name) and not _reads(admin / "gitdir")
         begun = _is_initializing(admin) or not _reads(admin / "locked")
@@ -292,11 +293,3 @@ def _is_initializing(admin: Path) -> bool:
     with suppress(OSError):
         return (admin / "locked").read_bytes().strip() == INITIALIZING.encode()
     return False
-
-
-def _admin_folders(primary: Repo) -> list[Path]:
-    try:
-        with os.scandir(primary.common_dir / "worktrees") as entries:
-            return [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
-    except OSError:
-        return []

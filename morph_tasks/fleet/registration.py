@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from morph_tasks.errors import Refusal
 from morph_tasks.proc import ProcError, tail
+from morph_tasks.repo.halfmade import admin_folders
 
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
@@ -34,7 +35,7 @@ class Kept:
 def admin_of(repo: Repo, path: Path) -> Path | None:
     """Return the folder in which git keeps the registration of a tree; None when it has none."""
     wanted = os.path.realpath(path)
-    return next((folder for folder in _admins(repo) if _is_place(place_of(folder), wanted)), None)
+    return next((folder for folder in admin_folders(repo) if _is_place(place_of(folder), wanted)), None)
 
 
 def place_of(admin: Path) -> Path | None:
@@ -139,14 +140,6 @@ def keep_staged(repo: Repo, admin: Path, name: str, stamp: str) -> Kept:
         what = f"what was staged in that work tree could not be kept: {error.what}"
         raise Refusal("staged-unkept", what, fix="git worktree repair, or restore the folder") from error
     return Kept(ref, commit)
-
-
-def _admins(repo: Repo) -> list[Path]:
-    try:
-        entries = sorted(os.scandir(repo.common_dir / "worktrees"), key=lambda entry: entry.name)
-    except OSError:
-        return []
-    return [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
 
 
 def _is_place(place: Path | None, wanted: str) -> bool:

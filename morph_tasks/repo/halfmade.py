@@ -21,14 +21,14 @@ def is_half_made(admin: Path) -> bool:
 
 def half_made(repo: Repo) -> list[Path]:
     """Return the private folders of trees that git did not finish to register."""
-    return [admin for admin in _admins(repo) if is_half_made(admin)]
+    return [admin for admin in admin_folders(repo) if is_half_made(admin)]
 
 
 def listed_by_hand(repo: Repo) -> Iterator[bytes]:
     """Yield the records of `git worktree list --porcelain -z`, half-made trees left out."""
     main = repo.common_dir.parent if repo.common_dir.name == ".git" else repo.common_dir
     yield _record(repo, main, repo.common_dir)
-    for admin in _admins(repo):
+    for admin in admin_folders(repo):
         if not is_half_made(admin):
             pointer = os.fsdecode((admin / "gitdir").read_bytes()).rstrip("\r\n")
             yield _record(repo, Path(os.path.normpath(admin / pointer)).parent, admin)
@@ -51,7 +51,8 @@ def _record(repo: Repo, tree: Path, admin: Path) -> bytes:
     return b"\0".join(line for line in lines if line != b"branch ")
 
 
-def _admins(repo: Repo) -> list[Path]:
+def admin_folders(repo: Repo) -> list[Path]:
+    """Return the folders in which git keeps the registrations of linked trees, whatever is in them; by name."""
     try:
         with os.scandir(repo.common_dir / "worktrees") as entries:
             return sorted(Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False))
