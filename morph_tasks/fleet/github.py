@@ -163,12 +163,16 @@ def create_pull(repo: Repo, *, head: str, base: str, title: str, body: str) -> P
 
 def _unreachable(repo: Repo) -> Refusal | None:
     """Return why GitHub cannot even be asked; None when it can."""
-    if repo.lightly().run("config", "--get", "remote.origin.url", ok=(0, 1)).code:
-        fix = "git remote add origin <url>"
-        return Refusal("no-origin", NO_ORIGIN, fix=fix)
+    if not repo.lightly().has_origin():
+        return no_origin()
     if not _has_gh():
         return Refusal("gh-missing", "gh is not on the PATH", fix="install gh, the command line of GitHub")
     return None
+
+
+def no_origin() -> Refusal:
+    """Return the refusal of what needs a remote."""
+    return Refusal("no-origin", NO_ORIGIN, fix="git remote add origin <url>")
 
 
 def _has_gh() -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from morph_tasks.errors import Refusal
 from morph_tasks.features.store import ARCHIVE, FEATURES
 from morph_tasks.fleet.branches import ANCESTRAL, IN_WORKTREE, MERGED, Survey, branches_in_use
+from morph_tasks.fleet.github import no_origin
 from morph_tasks.fleet.lock import fleet_lock
 from morph_tasks.proc import ProcError, tail
 from morph_tasks.repo.trees import BRANCH_PREFIX, owner_tree
@@ -151,9 +152,8 @@ def _stays(remote: Remote | None, why: str) -> Remote | None:
 
 def _at_origin(repo: Repo) -> dict[str, str]:
     """Return the branches that origin has now, with their commits."""
-    if repo.run("config", "--get", "remote.origin.url", ok=(0, 1)).code:
-        fix = "git remote add origin <url>"
-        raise Refusal("no-origin", "this repository has no remote called origin", fix=fix)
+    if not repo.has_origin():
+        raise no_origin()
     try:
         said = repo.git("ls-remote", "--heads", "origin")
     except ProcError as error:

@@ -108,6 +108,14 @@ class Repo:
     def is_shallow(self) -> bool:
         return (self.common_dir / "shallow").exists()
 
+    def has_origin(self) -> bool:
+        """Tell whether there is a remote called origin."""
+        return self.run("config", "--get", "remote.origin.url", ok=(0, 1)).code == 0
+
+    def tip(self, branch: str) -> str | None:
+        """Return the commit of a local branch; None when there is none."""
+        return self.text("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}^{{commit}}", ok=(0, 1, 128)) or None
+
     def default_branch(self) -> str | None:
         """Return the name of the default branch; None when nothing tells.
 
@@ -122,7 +130,7 @@ class Repo:
         for name in ("main", "master", configured):
             if name and self.branch_exists(name):
                 return name
-        if self.run("config", "--get", "remote.origin.url", ok=(0, 1)).code == 0:
+        if self.has_origin():
             return None
         heads = self.text("for-each-ref", "--format=%(refname:short)", "refs/heads").splitlines()
         others = [name for name in heads if not name.startswith(("morph/", "morph-task/"))]

@@ -172,7 +172,7 @@ def _hook(tree: Repo, journal: Journal, name: str, *args: str) -> None:
 def _push(repo: Repo, journal: Journal) -> dict[str, Any]:
     """Publish the default branch; a push that fails is told, and the merge stays."""
     primary, default = open_repo(Path(journal.plan["primary"])).lightly(), str(journal.plan["default"])
-    if not publish.has_origin(primary):
+    if not primary.has_origin():
         return {"pushed": False, "published": None, "error": publish.NO_ORIGIN}
     ahead = publish.ahead_of(primary, default)
     problem = publish.push(primary, default)

@@ -16,11 +16,6 @@ _LONGEST = 1000  # characters of git's words
 NO_ORIGIN = "no-origin-remote"
 
 
-def has_origin(repo: Repo) -> bool:
-    """Tell whether there is a remote called origin."""
-    return repo.run("config", "--get", "remote.origin.url", ok=(0, 1)).code == 0
-
-
 def ahead_of(repo: Repo, branch: str) -> int | None:
     """Count the commits of a branch that `origin` is not known to have; None without anything to compare with."""
     done = repo.run("rev-list", "--count", f"refs/remotes/origin/{branch}..refs/heads/{branch}", ok=range(256))
