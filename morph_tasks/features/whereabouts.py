@@ -27,7 +27,7 @@ def holds(repo: Repo, commit: str, slug: str) -> str | None:
 
 def branch_holds(repo: Repo, slug: str) -> str | None:
     """Return what `holds` does for the local branch of a feature; None without one, too."""
-    tip = repo.text("rev-parse", "--verify", "--quiet", f"{_ref(slug)}^{{commit}}", ok=(0, 1, 128))
+    tip = repo.tip(feature_branch(slug))
     return holds(repo, tip, slug) if tip else None
 
 
@@ -99,7 +99,3 @@ def alike(repo: Repo, slug: str) -> str | None:
 def _names(slug: str) -> Iterator[str]:
     yield slug
     yield from (f"{slug}-{number}" for number in range(2, 1000))
-
-
-def _ref(slug: str) -> str:
-    return f"refs/heads/{feature_branch(slug)}"

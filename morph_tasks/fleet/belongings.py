@@ -79,7 +79,7 @@ def give_back(repo: Repo, key: str, down: DownResult | None) -> int | None:
 
 def deletable(repo: Repo, branch: str) -> str:
     """Return the commit of a branch whose work is elsewhere, too; raises Refusal `branch-unmerged`."""
-    tip = repo.text("rev-parse", "--verify", "--quiet", f"{_HEADS}{branch}^{{commit}}", ok=(0, 1, 128))
+    tip = repo.tip(branch)
     if not tip:
         return ""
     count = exclusive_commits(repo, tip, without=[f"{_HEADS}{branch}", *_aliases(repo, branch)])

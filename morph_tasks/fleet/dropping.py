@@ -117,8 +117,7 @@ def _planned(primary: Repo, slug: str, *, keep: bool, force: bool, delete_branch
     if feature_dir(primary.root, slug).is_dir() or not linked:
         features.refuse_signed(primary, slug, force=force, command=command)
         refuse_commit(primary)
-    tip = primary.text("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}^{{commit}}", ok=(0, 1, 128))
-    return _Note(slug, str(linked[0]) if linked else None, tip, keep, delete_branch)
+    return _Note(slug, str(linked[0]) if linked else None, primary.tip(branch) or "", keep, delete_branch)
 
 
 def _carried_out(primary: Repo, note: _Note, *, resumed: bool) -> Dropped:
@@ -138,7 +137,7 @@ def _carried_out(primary: Repo, note: _Note, *, resumed: bool) -> Dropped:
     warnings += _closed(primary, note.slug)
     removed += _forgotten(primary, note)
     branch, deleted = feature_branch(note.slug), False
-    there = primary.text("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}^{{commit}}", ok=(0, 1, 128))
+    there = primary.tip(branch)
     if note.delete_branch:
         problem = belongings.delete_branch(primary, branch, there) if there else None
         warnings += [f"{branch} stays: {problem}"] if problem else []

@@ -168,9 +168,9 @@ def _remove(repo: Repo, left: Left, found: Reaped) -> list[str]:
 def _delete(repo: Repo, left: Left, found: Reaped) -> None:
     """Delete the branch of an agent, its commits counted again."""
     branch = left.branch or ""
-    tip = repo.text("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}^{{commit}}", ok=(0, 1, 128))
+    tip = repo.tip(branch)
     reason, detail = _exclusive(repo, tip) if tip else ("gone", "the branch is gone")
-    if reason is None:
+    if tip and reason is None:
         problem = belongings.delete_branch(repo, branch, tip)
         reason, detail = ("branch-stays", problem) if problem else (None, "")
     if reason:

@@ -33,11 +33,6 @@ def some(names: Sequence[str]) -> str:
     return ", ".join(shown) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
 
-def tip_of(repo: Repo, branch: str) -> str | None:
-    """Return the commit of a local branch; None when there is none."""
-    return repo.text("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}^{{commit}}", ok=(0, 1, 128)) or None
-
-
 def refuse_pushed(home: Repo, past: Past) -> None:
     if past.by_pull:
         _refuse_pull(home, past)
@@ -94,7 +89,7 @@ def refuse_default(home: Repo, past: Past, record: Record) -> Path | None:
     trees = live_owners(home, past.default)
     if record.is_done("default"):
         return trees[0] if trees else None
-    tip = tip_of(home, past.default)
+    tip = home.tip(past.default)
     if tip not in (past.merge, past.before):
         _refuse_moved(home, past, tip)
     users = [branch for branch in _containing(home, past.merge) if branch != past.default]
@@ -116,7 +111,7 @@ def _taken_off(home: Repo, past: Past, branch: str) -> str:
     if trees:
         return f"git -C {shlex.quote(str(trees[0]))} rebase --autostash --onto {before} {merge}"
     root = shlex.quote(str(home.root))
-    if tip_of(home, branch) == past.merge:
+    if home.tip(branch) == past.merge:
         return f"git -C {root} branch --force {name} {before}"
     back = shlex.quote(home.branch() or "--detach")
     return f"git -C {root} rebase --autostash --onto {before} {merge} {name} && git -C {root} switch {back}"
@@ -182,7 +177,7 @@ def _containing(home: Repo, commit: str) -> list[str]:
 def refuse_branch(home: Repo, past: Past, record: Record) -> None:
     if record.is_done("branch"):
         return
-    tip = tip_of(home, past.branch)
+    tip = home.tip(past.branch)
     allowed = {past.tip, None if past.kind in (GONE, MAIN) else past.archived_tip}
     if past.kind in (GONE, MAIN):
         # Where the branch was not deleted, it stands at the archive.

@@ -19,7 +19,6 @@ from morph_tasks.fleet.undo.obstacles import (
     refuse_tree,
     same_place,
     some,
-    tip_of,
 )
 from morph_tasks.fleet.undo.past import GONE, KEPT, MAIN, Past
 from morph_tasks.fleet.undo.record import Record
@@ -28,8 +27,6 @@ from morph_tasks.repo.git import Repo, open_repo
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -78,7 +75,7 @@ def make_plan(repo: Repo, past: Past, record: Record, *, without_ignored: bool) 
         _refuse_changed(past, changed)
     ignored, replicated, inside = _without_submodules(past, ignored, replicated)
     left_out += inside
-    moved = not past.by_pull and tip_of(home, past.default) == past.before and not record.was_begun("default")
+    moved = not past.by_pull and home.tip(past.default) == past.before and not record.was_begun("default")
     return Plan(past, record, home, default_tree, moved, feature, ignored, shed, replicated, tuple(left_out))
 
 

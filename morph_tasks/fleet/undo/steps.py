@@ -14,7 +14,7 @@ from morph_tasks.fleet.links import put_links
 from morph_tasks.fleet.treeenv import FILE as WORKTREE_ENV
 from morph_tasks.fleet.undo.adopted import put_adopted
 from morph_tasks.fleet.undo.folder import restore_feature
-from morph_tasks.fleet.undo.obstacles import again, same_place, tip_of
+from morph_tasks.fleet.undo.obstacles import again, same_place
 from morph_tasks.fleet.undo.past import GONE, KEPT, MAIN
 from morph_tasks.fleet.undo.restore import put_files, put_folders, put_modes
 from morph_tasks.proc import ProcError
@@ -38,7 +38,7 @@ def branch(plan: Plan) -> Facts:
         assert past.tree
         move_tree(open_repo(past.tree), past.archived_tip, past.tip, to=past.branch, **_how(plan))
     else:
-        _set(plan, past.branch, past.tip, tip_of(plan.home, past.branch))
+        _set(plan, past.branch, past.tip, plan.home.tip(past.branch))
         with ref_moves(plan.home, config=True) as git:
             put_settings(git, past.branch, past.teardown.get("branchSettings") or [])
     return {"branch": past.branch, "commit": past.tip}
@@ -53,14 +53,14 @@ def default(plan: Plan) -> Facts:
     moved: Repo | None = None
     if past.kind == MAIN:
         moved = main = open_repo(past.primary)
-        at = past.merge if tip_of(plan.home, past.default) == past.merge else past.before
+        at = past.merge if plan.home.tip(past.default) == past.merge else past.before
         move_tree(main, at, past.tip, to=past.branch, **_how(plan))
-        _set(plan, past.default, past.before, tip_of(plan.home, past.default))
+        _set(plan, past.default, past.before, plan.home.tip(past.default))
     elif plan.default_tree and not plan.default_moved:
         moved = open_repo(plan.default_tree)
         move_tree(moved, past.merge, past.before, to=past.default, **_how(plan))
     else:
-        _set(plan, past.default, past.before, tip_of(plan.home, past.default))
+        _set(plan, past.default, past.before, plan.home.tip(past.default))
     facts = {"default": past.default, "from": past.merge, "to": past.before}
     if moved is None or not past.adopted or not same_place(moved.root, Path(str(past.integrate.get("treeMoved")))):
         return facts
