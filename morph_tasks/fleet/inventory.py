@@ -13,8 +13,9 @@ from morph_tasks.errors import Refusal
 from morph_tasks.features.shape import GATES
 from morph_tasks.features.store import FEATURES
 from morph_tasks.fleet.layout import is_ours, primary_of
+from morph_tasks.fleet.statuses import uncommitted
 from morph_tasks.model.load import load_config
-from morph_tasks.repo.git import Worktree, open_repo
+from morph_tasks.repo.git import open_repo
 from morph_tasks.repo.trees import BRANCH_PREFIX, checked_out
 
 if TYPE_CHECKING:
@@ -52,23 +53,22 @@ class Row:
 
 def inventory(repo: Repo) -> list[Row]:
     """Return every work tree that git knows, the main one first; writes nothing."""
-    from concurrent.futures import ThreadPoolExecutor
-
     primary = primary_of(repo)
     config = load_config(primary)
     trees = [tree for tree in primary.worktrees() if not tree.bare]
     # A tree in the middle of a rebase is still on its branch; git calls it detached.
     branches = {os.path.realpath(path): branch for path, branch in checked_out(primary)}
-    with ThreadPoolExecutor(max_workers=min(8, 2 * (os.cpu_count() or 1))) as pool:
-        dirty = list(pool.map(_is_dirty, trees))
+    changes = uncommitted(tree.path for tree in trees if not tree.prunable and (tree.path / ".git").exists())
     rows = []
-    for tree, changed in zip(trees, dirty, strict=True):
+    for tree in trees:
         branch = tree.branch or branches.get(os.path.realpath(tree.path))
         kind, key = _kind(primary, tree.path, branch)
         ours = is_ours(primary, config, tree.path)
         prunable = tree.why_prunable if tree.prunable else None
         view = _view(tree.path, key) if key and not key.startswith(TASK) else None
-        rows.append(Row(tree.path, branch, kind, key, view, changed, tree.locked, prunable, ours))
+        changed = changes.get(tree.path)
+        dirty = bool(changed.count) if changed else None
+        rows.append(Row(tree.path, branch, kind, key, view, dirty, tree.locked, prunable, ours))
     return rows
 
 
@@ -139,15 +139,6 @@ def _kind(primary: Repo, path: Path, branch: str | None) -> tuple[str, str | Non
     if _same(path, primary.root) and primary.git_dir == primary.common_dir:
         return "root", key
     return ("task" if key.startswith(TASK) else "feature") if key else "other", key
-
-
-def _is_dirty(tree: Worktree) -> bool | None:
-    if tree.prunable or not (tree.path / ".git").exists():
-        return None
-    try:
-        return bool(open_repo(tree.path).lightly().git("status", "--porcelain", "-z", "--no-renames"))
-    except Refusal:
-        return None
 
 
 def _view(path: Path, slug: str) -> FeatureView | None:
