@@ -94,10 +94,12 @@ def _records(repo: Repo, folders: Mapping[str, Mapping[str, str]]) -> dict[str, 
     return {slug: _json(said[oid]) for slug, oid in ids.items()}
 
 
-def read_objects(repo: Repo, names: Iterable[str], *, env: Mapping[str, str] | None = None) -> dict[str, bytes | None]:
+def read_objects(
+    repo: Repo, names: Iterable[str], *, kind: str = "", env: Mapping[str, str] | None = None
+) -> dict[str, bytes | None]:
     """Return the content of objects by their name, such as `<commit>:<path>`; None for one that is not there.
 
-    No name may hold a newline.
+    `kind`: what alone counts, such as `blob`. No name may hold a newline.
     """
     asked = list(dict.fromkeys(names))
     if not asked:
@@ -114,7 +116,7 @@ def read_objects(repo: Repo, names: Iterable[str], *, env: Mapping[str, str] | N
             found[name] = None
             continue
         size = int(words[2])
-        found[name] = said[at : at + size]
+        found[name] = said[at : at + size] if kind in ("", words[1].decode()) else None
         at += size + 1
     return found
 

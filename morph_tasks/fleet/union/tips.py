@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
+from morph_tasks.features.onbranch import read_objects
 from morph_tasks.model.load import CONFIG_PATH, Config
 
 if TYPE_CHECKING:
@@ -70,17 +70,6 @@ def written_by_nodes(config: Config) -> tuple[str, ...]:
 
 def blobs(repo: Repo, wanted: Iterable[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
     """Return the files at (commit, path); absent ones are not in the answer. One git process for all of them."""
-    asked = [one for one in dict.fromkeys(wanted) if "\n" not in one[1]]
-    given = b"".join(os.fsencode(f"{commit}:{path}\n") for commit, path in asked)
-    said = repo.git("cat-file", "--batch", stdin=given) if asked else b""
-    found, at = {}, 0
-    for one in asked:
-        end = said.index(b"\n", at)
-        head, at = said[at:end].split(b" "), end + 1
-        if len(head) >= 3 and head[-2] == b"blob" and head[-1].isdigit():
-            size = int(head[-1])
-            found[one] = said[at : at + size]
-            at += size + 1
-        elif head[-1] not in (b"missing", b"ambiguous") and head[-1].isdigit():
-            at += int(head[-1]) + 1  # a folder of that name
-    return found
+    names = {(commit, path): f"{commit}:{path}" for commit, path in wanted if "\n" not in path}
+    said = read_objects(repo, names.values(), kind="blob", env={"GIT_NO_LAZY_FETCH": "0"})
+    return {one: content for one, name in names.items() if (content := said[name]) is not None}
