@@ -18,11 +18,11 @@ def scratch_objects(repo: Repo) -> Iterator[dict[str, str]]:
     with tempfile.TemporaryDirectory(prefix="morph-objects-") as folder:
         yield {
             "GIT_OBJECT_DIRECTORY": folder,
-            "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(os.fspath(repo.common_dir / "objects")),
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": quoted(os.fspath(repo.common_dir / "objects")),
         }
 
 
-def _quoted(path: str) -> str:
-    """Quote a path as git reads it in a list that is separated by colons."""
+def quoted(path: str) -> str:
+    """Quote a path as git reads it in its settings, and in lists of folders of objects."""
     escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -17,7 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from morph_tasks.errors import Refusal
+from morph_tasks.fleet.deletion import delete
 from morph_tasks.repo.git import Repo
+from morph_tasks.repo.scratch import quoted
 
 TREE = "union"  # what evidence calls the tree
 MARKER = "morph-spec-union"
@@ -120,20 +121,12 @@ def scratch(repo: Repo, default: str, commit: str) -> Iterator[Scratch]:
 
 def remove(path: Path) -> None:
     """Remove a file, a link or a folder of ours, also where a suite took the right to write away."""
-    if path.is_symlink() or not path.is_dir():
-        with suppress(FileNotFoundError):
-            path.unlink()
-        return
-
+    is_folder = path.is_dir() and not path.is_symlink()
     try:
-        shutil.rmtree(path)
+        delete(path)
     except OSError:
-        for folder, names, _ in os.walk(path):  # links are not walked into
-            for one in (folder, *(os.path.join(folder, name) for name in names)):
-                with suppress(OSError):
-                    if stat.S_ISDIR(os.lstat(one).st_mode):
-                        os.chmod(one, 0o700)
-        shutil.rmtree(path, ignore_errors=True)
+        if not is_folder:  # of a folder, what somebody else put there is left
+            raise
 
 
 def _place(repo: Repo) -> Path:
@@ -222,8 +215,4 @@ def _update(name: str, commit: str) -> bytes:
 
 
 def _quoted(path: Path) -> bytes:
-    """Quote a path as the settings and the list of alternates of git both read it."""
-    said = os.fsencode(path)
-    for sign, escaped in ((b"\\", b"\\\\"), (b'"', b'\\"'), (b"\n", b"\\n")):
-        said = said.replace(sign, escaped)
-    return b'"' + said + b'"'
+    return os.fsencode(quoted(os.fspath(path)))
