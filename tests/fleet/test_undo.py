@@ -133,6 +133,8 @@ def test_a_work_tree_outside_of_the_repository(tmp_path: Path) -> None:
     assert run(scene, "worktree", "setup", "cart", **place).code == 0
     tree = next((tmp_path / "trees of all").glob("*/cart"))
     work(tree, scene.git)
+    write(tree / "local/fixed/a.db", "in a folder that nobody may write to\n")
+    (tree / "local/fixed").chmod(0o550)
     before = snapshot(scene)
     finished(scene)
     assert not tree.exists() and run(scene, "undo", "cart").code == 0
