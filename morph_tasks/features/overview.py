@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from morph_tasks.features.store import ARCHIVE, FEATURES, list_features, read_view
 from morph_tasks.features.view import FeatureView, unreadable, view_of
 from morph_tasks.meanwhile import meanwhile
-from morph_tasks.repo.trees import BRANCH_PREFIX, checked_out, lost_trees, primary_root
+from morph_tasks.repo.trees import checked_out, feature_of, lost_trees, primary_root
 
 if TYPE_CHECKING:
     from morph_tasks.features.onbranch import OnBranch
@@ -105,8 +105,7 @@ def _split(views: Sequence[FeatureView]) -> tuple[tuple[FeatureView, ...], tuple
 def _by_feature(trees: Sequence[tuple[Path, str]]) -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {}
     for tree, branch in trees:
-        slug = branch.removeprefix(BRANCH_PREFIX)
-        if slug != branch and "/" not in slug:
+        if slug := feature_of(branch):
             found.setdefault(slug, []).append(tree)
     return found
 

@@ -16,7 +16,7 @@ from morph_tasks.errors import Refusal
 from morph_tasks.features.shape import looks_valid
 from morph_tasks.features.view import FeatureView, unreadable, view_of
 from morph_tasks.repo.files import locked, read_json, write_json
-from morph_tasks.repo.trees import BRANCH_PREFIX, checked_out
+from morph_tasks.repo.trees import checked_out, feature_of
 
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
@@ -172,8 +172,8 @@ def _with_owners(found: list[FeatureView], repo: Repo, trees: Sequence[tuple[Pat
     rows = {view.slug: view for view in found}
     here = os.path.realpath(repo.root)
     for tree, branch in trees:
-        slug = branch.removeprefix(BRANCH_PREFIX)
-        if slug == branch or "/" in slug or os.path.realpath(tree) == here:
+        slug = feature_of(branch)
+        if slug is None or os.path.realpath(tree) == here:
             continue
         path = tree / FEATURES / slug
         if path.is_dir():

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 from morph_tasks.errors import Refusal
 from morph_tasks.fleet.obstacles import exclusive_commits
 from morph_tasks.repo.git import Repo, open_repo
-from morph_tasks.repo.trees import BRANCH_PREFIX, primary_root
+from morph_tasks.repo.trees import BRANCH_PREFIX, TASK, TASK_BRANCH, feature_of, primary_root
 
 if TYPE_CHECKING:
     from morph_tasks.fleet.removal import RemovalPlan
     from morph_tasks.stack.down import DownResult
 
-TASK_BRANCH, TASK = "morph-task/", "task/"
 _HEADS = "refs/heads/"
 
 
@@ -34,12 +33,6 @@ def key_of(repo: Repo, plan: RemovalPlan) -> str | None:
     # A task's tree whose HEAD was detached, and one of no feature that a proof ran in.
     own = stack_key(Repo(plan.path, plan.admin, repo.common_dir), "")
     return next((key for key in (f"{TASK}{plan.path.name}", own) if known_block(repo, key)), None)
-
-
-def feature_of(branch: str | None) -> str | None:
-    """Return the feature that a branch belongs to; None for every other branch."""
-    slug = (branch or "").removeprefix(BRANCH_PREFIX)
-    return slug if slug and slug != branch and "/" not in slug else None
 
 
 def backup_name(plan: RemovalPlan) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from morph_tasks.fleet.stamps import new_stamp
 from morph_tasks.fleet.walking import sweep_unwritten
 from morph_tasks.repo.files import read_json, write_json
 from morph_tasks.repo.git import Repo, open_repo
-from morph_tasks.repo.trees import BRANCH_PREFIX, live_owners, primary_root
+from morph_tasks.repo.trees import BRANCH_PREFIX, TASK, TASK_BRANCH, feature_of, live_owners, primary_root
 
 if TYPE_CHECKING:
     from morph_tasks.stack.down import DownResult
@@ -173,10 +173,10 @@ def is_about(ended: Ended, name: str | None, target: Path | None) -> bool:
 
 def _named(name: str) -> tuple[str, list[str]]:
     """Return the bare name of a task or a feature, and the branches that it can mean."""
-    task = name.removeprefix(belongings.TASK)
+    task = name.removeprefix(TASK)
     if task != name:
-        return task, [f"{belongings.TASK_BRANCH}{task}"]
-    return name, [f"{BRANCH_PREFIX}{name}", f"{belongings.TASK_BRANCH}{name}"]
+        return task, [f"{TASK_BRANCH}{task}"]
+    return name, [f"{BRANCH_PREFIX}{name}", f"{TASK_BRANCH}{name}"]
 
 
 def _closed(repo: Repo, ended: Ended, note: _Note, *, prune: bool) -> Ended:
@@ -186,7 +186,7 @@ def _closed(repo: Repo, ended: Ended, note: _Note, *, prune: bool) -> Ended:
             ended.ports = belongings.give_back(repo, note.key, ended.stack)
         except Refusal as refusal:
             ended.warnings.append(refusal.what)
-    slug = belongings.feature_of(ended.branch)
+    slug = feature_of(ended.branch)
     if slug:
         _shed(repo, slug, ended)
     if note.tip and ended.branch:

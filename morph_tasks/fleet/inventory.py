@@ -16,13 +16,11 @@ from morph_tasks.fleet.layout import is_ours, primary_of
 from morph_tasks.fleet.statuses import uncommitted
 from morph_tasks.model.load import load_config
 from morph_tasks.repo.git import open_repo
-from morph_tasks.repo.trees import BRANCH_PREFIX, checked_out
+from morph_tasks.repo.trees import TASK, TASK_BRANCH, checked_out, feature_of, same_place
 
 if TYPE_CHECKING:
     from morph_tasks.features.view import FeatureView
     from morph_tasks.repo.git import Repo
-
-TASK, TASK_BRANCH = "task/", "morph-task/"
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,9 @@ def relink(repo: Repo, wanted: str | None, *, every: bool) -> list[dict[str, Any
         if every:
             chosen = known
         else:
-            key = _meant(wanted, known) or next((key for key, path in known.items() if _same(path, repo.root)), None)
+            key = _meant(wanted, known) or next(
+                (key for key, path in known.items() if same_place(path, repo.root)), None
+            )
             if key is None:
                 what = "this tree belongs to no feature and no task"
                 raise Refusal("feature-not-named", what, fix="morph-spec worktree link --all", exit_code=2)
@@ -124,19 +124,17 @@ def _keyed(primary: Repo) -> list[tuple[Path, str]]:
     found = []
     for path, branch in checked_out(primary):
         _, key = _kind(primary, path, branch)
-        if key and not _same(path, primary.root):
+        if key and not same_place(path, primary.root):
             found.append((path, key))
     return found
 
 
 def _kind(primary: Repo, path: Path, branch: str | None) -> tuple[str, str | None]:
     """Return what a tree is, and the feature or task it is for."""
-    key = None
-    if branch and branch.startswith(BRANCH_PREFIX) and "/" not in branch.removeprefix(BRANCH_PREFIX):
-        key = branch.removeprefix(BRANCH_PREFIX)
-    elif branch and branch.startswith(TASK_BRANCH):
+    key = feature_of(branch)
+    if branch and branch.startswith(TASK_BRANCH):
         key = TASK + branch.removeprefix(TASK_BRANCH)
-    if _same(path, primary.root) and primary.git_dir == primary.common_dir:
+    if same_place(path, primary.root) and primary.git_dir == primary.common_dir:
         return "root", key
     return ("task" if key.startswith(TASK) else "feature") if key else "other", key
 
@@ -169,7 +167,3 @@ def _marks(row: Row) -> str:
         marks.append(f"gone: {row.prunable}; if it was moved: git worktree repair <where it is now>")
     marks += ["out of the container"] if row.kind in ("feature", "task") and not row.in_container else []
     return f"  [{'; '.join(marks)}]" if marks else ""
-
-
-def _same(one: Path, other: Path) -> bool:
-    return os.path.realpath(one) == os.path.realpath(other)

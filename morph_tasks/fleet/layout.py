@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from morph_tasks.fleet.excludes import excluded
 from morph_tasks.repo.git import open_repo
-from morph_tasks.repo.trees import primary_root
+from morph_tasks.repo.trees import is_inside, primary_root, same_place
 
 if TYPE_CHECKING:
     from morph_tasks.model.load import Config
@@ -48,7 +48,7 @@ def container(repo: Repo, config: Config) -> Container:
     if not said:
         return Container(usual)
     root = Path(os.path.realpath(os.path.join(main, os.path.expanduser(said))))
-    if any(_inside(root, place) for place in (main, repo.common_dir)):
+    if any(is_inside(root, place) for place in (main, repo.common_dir)):
         return Container(usual, f"{source} is not used: {said} lies inside the repository; work trees go to {usual}")
     return Container(root / ours)
 
@@ -62,13 +62,13 @@ def is_ours(repo: Repo, config: Config, path: Path) -> bool:
     """Tell whether a path lies where this tool puts work trees now, or has put them."""
     main = _main(repo)
     places = [container(repo, config).path, *(main / name for name in _KNOWN if main)]
-    return any(_inside(path, place) and not _same(path, place) for place in places)
+    return any(is_inside(path, place) and not same_place(path, place) for place in places)
 
 
 def primary_of(repo: Repo) -> Repo:
     """Return the main work tree, opened lightly; of a bare repository, the tree one stands in."""
     main = primary_root(repo)
-    return (repo if _same(main, repo.root) else open_repo(main)).lightly()
+    return (repo if same_place(main, repo.root) else open_repo(main)).lightly()
 
 
 def exclude_lines(repo: Repo, place: Container, tree: Path) -> list[str]:
@@ -77,7 +77,7 @@ def exclude_lines(repo: Repo, place: Container, tree: Path) -> list[str]:
     The whole container, unless the project keeps files of its own in a folder of that name.
     """
     main = _main(repo)
-    if not main or not _inside(tree, main):
+    if not main or not is_inside(tree, main):
         return []
     inside = os.path.relpath(tree, main)
     if place.path != main / FOLDER or not inside.startswith(f"{FOLDER}/"):
@@ -90,7 +90,7 @@ def exclude_lines(repo: Repo, place: Container, tree: Path) -> list[str]:
 
 def _main(repo: Repo) -> Path | None:
     main = primary_root(repo)
-    bare = _same(main, repo.root) and repo.git_dir != repo.common_dir
+    bare = same_place(main, repo.root) and repo.git_dir != repo.common_dir
     return None if bare else main
 
 
@@ -98,12 +98,3 @@ def _own_name(folder: Path) -> str:
     """Return a name that no other repository has, and that people can tell."""
     real = os.path.realpath(folder)
     return f"{os.path.basename(real)}-{hashlib.sha256(os.fsencode(real)).hexdigest()[:8]}"
-
-
-def _inside(path: Path, place: Path) -> bool:
-    one, other = Path(os.path.realpath(path)), Path(os.path.realpath(place))
-    return one == other or other in one.parents
-
-
-def _same(one: Path, other: Path) -> bool:
-    return os.path.realpath(one) == os.path.realpath(other)

@@ -18,7 +18,7 @@ from morph_tasks.fleet.registration import admin_of, missing, retire, without_re
 from morph_tasks.proc import tail
 from morph_tasks.repo.halfmade import admin_folders
 from morph_tasks.repo.ref_lock import ref_moves
-from morph_tasks.repo.trees import checked_out, feature_branch, live_owners
+from morph_tasks.repo.trees import TASK, checked_out, feature_branch, live_owners
 
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
@@ -114,15 +114,15 @@ def _refuse_in_use(primary: Repo, branch: str, key: str, half: dict[str, Any] | 
         if half and os.path.realpath(owner) == os.path.realpath(half["path"]):
             continue
         what, code = f"feature {key!r}", "feature-in-use"
-        if key.startswith("task/"):
-            what, code = f"task {key.removeprefix('task/')!r}", "task-in-use"
+        if key.startswith(TASK):
+            what, code = f"task {key.removeprefix(TASK)!r}", "task-in-use"
         said, fix = f"{what} has its work tree already: {owner}", f"cd {shlex.quote(str(owner))}"
         default = primary.default_branch()
         is_main = primary.git_dir == primary.common_dir and os.path.realpath(owner) == os.path.realpath(primary.root)
         if is_main and default and default != branch:
             said = f"{branch} is checked out in the main work tree, {owner}, and no second tree can have it"
             fix = f"git -C {shlex.quote(str(owner))} switch {shlex.quote(default)}"
-            fix += "" if key.startswith("task/") else f" && morph-spec worktree setup {shlex.quote(key)}"
+            fix += "" if key.startswith(TASK) else f" && morph-spec worktree setup {shlex.quote(key)}"
         raise Refusal(
             code,
             said,
@@ -141,7 +141,7 @@ def _claims(primary: Repo, key: str) -> list[dict[str, Any]]:
 
 def _refuse_feature_tree(primary: Repo, path: Path, key: str) -> None:
     """Refuse a task that is called as a feature which has its work tree there."""
-    for tree, branch in checked_out(primary) if key.startswith("task/") else ():
+    for tree, branch in checked_out(primary) if key.startswith(TASK) else ():
         if branch == feature_branch(path.name) and os.path.realpath(tree) == os.path.realpath(path):
             what = f"{path} is the work tree of feature {path.name!r}, which `worktree setup` makes, not `provision`"
             raise Refusal("path-taken", what, fix=f"cd {shlex.quote(str(path))}", path=str(path), branch=branch)

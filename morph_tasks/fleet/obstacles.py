@@ -12,6 +12,7 @@ from morph_tasks.errors import Refusal
 from morph_tasks.fleet.deletion import mounts_below
 from morph_tasks.repo.files import locked
 from morph_tasks.repo.index_lock import refuse_held
+from morph_tasks.repo.trees import is_inside
 
 if TYPE_CHECKING:
     from morph_tasks.fleet.look import Look
@@ -42,12 +43,6 @@ def session_is_in(tree: Path) -> bool:
     """Tell whether the session that runs this has a tree, or a folder of it, as its project."""
     places = [os.environ.get(name, "") for name in _SESSION]
     return any(place and is_inside(Path(place), tree) for place in places)
-
-
-def is_inside(path: Path, tree: Path) -> bool:
-    """Tell whether a path is a tree or lies in it, links resolved."""
-    real, top = os.path.realpath(path), os.path.realpath(tree)
-    return real == top or real.startswith(top.rstrip(os.sep) + os.sep)
 
 
 def refuse_anchored(tree: Path) -> None:

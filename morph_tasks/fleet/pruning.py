@@ -14,7 +14,7 @@ from morph_tasks.fleet.branches import ANCESTRAL, IN_WORKTREE, MERGED, Survey, b
 from morph_tasks.fleet.github import no_origin
 from morph_tasks.fleet.lock import fleet_lock
 from morph_tasks.proc import ProcError, tail
-from morph_tasks.repo.trees import BRANCH_PREFIX, owner_tree
+from morph_tasks.repo.trees import feature_of, owner_tree
 
 if TYPE_CHECKING:
     from morph_tasks.fleet.github import Pulls
@@ -107,8 +107,8 @@ def _fate(survey: Survey, branch: str) -> Fate:
 
 def _is_active(repo: Repo, branch: str, tip: str) -> bool:
     """Tell whether a branch belongs to a feature that is still in work; so does one whose record cannot be read."""
-    slug = branch.removeprefix(BRANCH_PREFIX)
-    if slug == branch or "/" in slug:
+    slug = feature_of(branch)
+    if slug is None:
         return False
     if repo.git("ls-tree", "-z", "--full-tree", tip, f"{ARCHIVE}/{slug}/"):
         return False

@@ -24,13 +24,12 @@ from morph_tasks.fleet.lock import fleet_lock
 from morph_tasks.fleet.making import TreePlan, make_tree, plan_tree
 from morph_tasks.model.load import Config, load_config
 from morph_tasks.repo.git import open_repo
-from morph_tasks.repo.trees import feature_branch
+from morph_tasks.repo.trees import TASK, TASK_BRANCH, feature_branch
 
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
     from morph_tasks.stack.env import StackEnv
 
-TASK, TASK_BRANCH = "task/", "morph-task/"
 HANDOFFS = f"{FEATURES}/*/handoff.md"
 
 

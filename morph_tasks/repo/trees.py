@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
 
 BRANCH_PREFIX = "morph/"
+# A tree for a task without a feature: its branch, and the key under which its ports and its application are known.
+TASK_BRANCH, TASK = "morph-task/", "task/"
 _REF = "ref: "
 
 
@@ -27,6 +29,12 @@ class _Unsure(Exception):
 def feature_branch(feature: str) -> str:
     """Return the branch of a feature."""
     return BRANCH_PREFIX + feature
+
+
+def feature_of(branch: str | None) -> str | None:
+    """Return the feature that a branch belongs to; None for every other branch."""
+    slug = (branch or "").removeprefix(BRANCH_PREFIX)
+    return slug if slug and slug != branch and "/" not in slug else None
 
 
 def primary_root(repo: Repo) -> Path:
@@ -59,7 +67,7 @@ def require_owner_tree(repo: Repo, feature: str, *, command: str = "") -> Path:
     when another tree owns it, `unregistered-worktree` when none does and this is a linked one.
     """
     owner = owner_tree(repo, feature)
-    if _same(owner, repo.root):
+    if same_place(owner, repo.root):
         return repo.root
     again = f"cd {shlex.quote(str(owner))}" + (f" && morph-spec {command}" if command else "")
     if live_owners(repo, feature_branch(feature)):
@@ -80,7 +88,7 @@ def persist_problem(repo: Repo, feature: str) -> str | None:
 
     `unregistered-worktree`: another linked tree; `owner-tree-elsewhere`: the root, while a linked tree owns it.
     """
-    if _same(owner_tree(repo, feature), repo.root):
+    if same_place(owner_tree(repo, feature), repo.root):
         return None
     return "owner-tree-elsewhere" if tree_kind(repo) == "root" else "unregistered-worktree"
 
@@ -137,7 +145,7 @@ def _from_files(repo: Repo) -> list[tuple[Path, str]]:
 
 def _stands_for(repo: Repo, folder: Path) -> bool:
     """Tell whether a private folder is that of this tree; after a move by hand its pointer names the old place."""
-    return repo.git_dir.name == folder.name and _same(repo.git_dir, folder)
+    return repo.git_dir.name == folder.name and same_place(repo.git_dir, folder)
 
 
 def _branch_in(folder: Path) -> str | None:
@@ -169,7 +177,7 @@ def _place_in(folder: Path) -> Path | None:
         return None
     # A tree that was copied or re-added elsewhere points to another folder of `worktrees/`.
     back = os.fsdecode(dot.read_bytes()).partition("gitdir:")[2].strip()
-    mine = bool(back) and _same(dot.parent / back, folder)
+    mine = bool(back) and same_place(dot.parent / back, folder)
     return dot.parent if mine else None
 
 
@@ -187,5 +195,12 @@ def _configured_root(repo: Repo) -> Path | None:
     return path if path and (path / ".git").exists() else None
 
 
-def _same(one: Path, other: Path) -> bool:
+def same_place(one: Path, other: Path) -> bool:
+    """Tell whether two paths lead to the same place."""
     return os.path.realpath(one) == os.path.realpath(other)
+
+
+def is_inside(path: Path, place: Path) -> bool:
+    """Tell whether a path is a place or lies in it, links resolved."""
+    real, top = os.path.realpath(path), os.path.realpath(place)
+    return real == top or real.startswith(top.rstrip(os.sep) + os.sep)

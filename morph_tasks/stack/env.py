@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from morph_tasks.repo.trees import TASK
 from morph_tasks.stack import project
 from morph_tasks.stack.ports import LAYOUT, SIZE, block_of, known_block
 
@@ -94,7 +95,7 @@ def _laid_out(config: Config, feature: str, key: str, block: Block, name: str) -
 
 def worked_on(root: Path, feature: str) -> str:
     """Return the feature that a work tree is for: a task's tree may have been made on behalf of one."""
-    if not feature.startswith(project.TASK):
+    if not feature.startswith(TASK):
         return feature
     from morph_tasks.stack.envfile import parse
 
@@ -102,7 +103,7 @@ def worked_on(root: Path, feature: str) -> str:
         said = parse((root / ".morph" / "worktree.env").read_bytes().decode("utf-8", "surrogateescape"))[0]
     except OSError:
         said = {}
-    return said.get("MORPH_FEATURE") or feature.removeprefix(project.TASK)
+    return said.get("MORPH_FEATURE") or feature.removeprefix(TASK)
 
 
 def port_names(e2e: Any, values: dict[str, str]) -> tuple[dict[str, str], list[str]]:

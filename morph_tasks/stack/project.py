@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from morph_tasks.repo.trees import TASK, TASK_BRANCH, checked_out, owner_tree
 from morph_tasks.stack import userstate
 
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
 
 _LONGEST = 64
-TASK = "task/"
 
 
 def stack_key(repo: Repo, feature: str) -> str:
@@ -25,14 +25,12 @@ def stack_key(repo: Repo, feature: str) -> str:
     """
     if feature.startswith(TASK):
         return feature
-    from morph_tasks.repo.trees import checked_out, owner_tree
-
     if os.path.realpath(owner_tree(repo, feature)) == os.path.realpath(repo.root):
         return feature
     here = os.path.realpath(repo.root)
     branch = next((name for tree, name in checked_out(repo) if os.path.realpath(tree) == here), "")
-    if branch.startswith("morph-task/"):
-        return TASK + branch.removeprefix("morph-task/")
+    if branch.startswith(TASK_BRANCH):
+        return TASK + branch.removeprefix(TASK_BRANCH)
     return f"{TASK}tree-{hashlib.sha256(os.fsencode(here)).hexdigest()[:8]}"
 
 

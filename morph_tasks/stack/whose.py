@@ -6,28 +6,24 @@ import os
 from typing import TYPE_CHECKING
 
 from morph_tasks.errors import Refusal
-from morph_tasks.stack.project import TASK
+from morph_tasks.repo.trees import BRANCH_PREFIX, TASK, TASK_BRANCH, live_owners, owner_tree
 
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
 
-_TASK_BRANCH = "morph-task/"
-
 
 def feature_here(repo: Repo, named: str | None) -> str:
     """Return the feature or `task/<name>`; raises Refusal `feature-not-named`, `feature-not-found` (both 2)."""
-    from morph_tasks.repo.trees import BRANCH_PREFIX
-
     if named is None:
         branch = _branch(repo)
-        if branch.startswith(_TASK_BRANCH):
-            return TASK + branch.removeprefix(_TASK_BRANCH)
+        if branch.startswith(TASK_BRANCH):
+            return TASK + branch.removeprefix(TASK_BRANCH)
         if not branch.startswith(BRANCH_PREFIX):
             what = f"this tree is on {branch or 'no branch'}, which names no feature"
             raise Refusal("feature-not-named", what, fix="morph-spec env <feature>", exit_code=2)
         return branch.removeprefix(BRANCH_PREFIX)
     if named.startswith(TASK):
-        if not repo.branch_exists(_TASK_BRANCH + named.removeprefix(TASK)):
+        if not repo.branch_exists(TASK_BRANCH + named.removeprefix(TASK)):
             what = f"there is no work tree {named!r}"
             raise Refusal("feature-not-found", what, fix="git worktree list", exit_code=2, feature=named)
         return named
@@ -40,10 +36,9 @@ def feature_here(repo: Repo, named: str | None) -> str:
 def tree_for(repo: Repo, key: str) -> Repo:
     """Return the tree that a feature or a task has, from wherever one asks."""
     from morph_tasks.repo.git import open_repo
-    from morph_tasks.repo.trees import live_owners, owner_tree
 
     if key.startswith(TASK):
-        found = live_owners(repo, _TASK_BRANCH + key.removeprefix(TASK))
+        found = live_owners(repo, TASK_BRANCH + key.removeprefix(TASK))
         owner = found[0] if found else repo.root
     else:
         owner = owner_tree(repo, key)

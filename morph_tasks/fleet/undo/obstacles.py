@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from morph_tasks.fleet.undo.record import Record
 from morph_tasks.model.load import load_config
 from morph_tasks.repo.git import Repo, open_repo
 from morph_tasks.repo.moving import refuse_move
-from morph_tasks.repo.trees import live_owners
+from morph_tasks.repo.trees import live_owners, same_place
 
 _SHOWN = 5
 
@@ -230,8 +229,3 @@ def refuse_ports(home: Repo, past: Past, record: Record) -> None:
     key, base = past.plan.get("portsKey"), past.plan.get("portsBase")
     if key and base is not None and not record.is_done("ports"):
         refuse_claim(home, str(key), int(base))
-
-
-def same_place(one: Path, other: Path) -> bool:
-    """Tell whether two paths lead to the same place."""
-    return os.path.realpath(one) == os.path.realpath(other)

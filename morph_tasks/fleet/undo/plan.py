@@ -17,13 +17,13 @@ from morph_tasks.fleet.undo.obstacles import (
     refuse_ports,
     refuse_pushed,
     refuse_tree,
-    same_place,
     some,
 )
 from morph_tasks.fleet.undo.past import GONE, KEPT, MAIN, Past
 from morph_tasks.fleet.undo.record import Record
 from morph_tasks.fleet.undo.sources import Source, read_source, same_file
 from morph_tasks.repo.git import Repo, open_repo
+from morph_tasks.repo.trees import same_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ from morph_tasks.fleet.links import put_links
 from morph_tasks.fleet.treeenv import FILE as WORKTREE_ENV
 from morph_tasks.fleet.undo.adopted import put_adopted
 from morph_tasks.fleet.undo.folder import restore_feature
-from morph_tasks.fleet.undo.obstacles import again, same_place
+from morph_tasks.fleet.undo.obstacles import again
 from morph_tasks.fleet.undo.past import GONE, KEPT, MAIN
 from morph_tasks.fleet.undo.restore import put_files, put_folders, put_modes
 from morph_tasks.proc import ProcError
@@ -22,7 +22,7 @@ from morph_tasks.repo.branch_settings import put_settings
 from morph_tasks.repo.git import open_repo
 from morph_tasks.repo.moving import move_tree, reference_refused
 from morph_tasks.repo.ref_lock import ref_moves
-from morph_tasks.repo.trees import live_owners
+from morph_tasks.repo.trees import live_owners, same_place
 
 if TYPE_CHECKING:
     from morph_tasks.fleet.undo.plan import Plan
