@@ -184,8 +184,7 @@ def _branches(repo: Repo) -> dict[str, Branch]:
 def _ahead(repo: Repo, tip: str, there: str) -> int | None:
     if tip == there:
         return 0
-    said = repo.run("rev-list", "--count", f"{there}..{tip}", ok=range(256))
-    return int(said.text) if said.code == 0 and not repo.is_shallow() else None
+    return None if repo.is_shallow() else repo.count(f"{there}..{tip}")
 
 
 def _last(view: FeatureView, branch: Branch | None, changed: Uncommitted | None, live: Sequence[Claim]) -> str | None:

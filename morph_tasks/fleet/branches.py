@@ -16,6 +16,7 @@ from morph_tasks.errors import Refusal
 from morph_tasks.features.onbranch import read_objects
 from morph_tasks.fleet import likeness
 from morph_tasks.proc import ProcError
+from morph_tasks.repo.git import AS_RECORDED
 from morph_tasks.repo.scratch import scratch_objects
 from morph_tasks.repo.trees import checked_out
 
@@ -27,8 +28,6 @@ ANCESTRAL, SQUASH = "merged-ancestral", "merged-squash"
 OPEN, IN_WORKTREE, UNMERGED = "open", "in-worktree", "unmerged"
 MERGED = (ANCESTRAL, SQUASH)
 _HEADS, _ORIGIN = "refs/heads/", "refs/remotes/origin/"
-# A replaced object would answer for another one.
-_TRUE = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": os.devnull}
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ def classify(repo: Repo, branch: str, *, default: str | None, pulls: Pulls) -> C
 
 def contained(repo: Repo, commit: str, ref: str) -> bool | None:
     """Tell whether `ref` holds a commit; None where that cannot be known: a shallow clone, a commit that is missing."""
-    said = repo.run("merge-base", "--is-ancestor", commit, ref, ok=range(256), env=_TRUE).code
+    said = repo.run("merge-base", "--is-ancestor", commit, ref, ok=range(256), env=AS_RECORDED).code
     if said == 0:
         return True
     return None if said != 1 or repo.is_shallow() else False
@@ -141,7 +140,7 @@ class Survey:
         """Tell whether a target has a commit; one question for the tips of all branches."""
         if target not in self._merged:
             words = ("for-each-ref", "--format=%(objectname)", f"--merged={target}", "refs/heads")
-            said = self.repo.run(*words, ok=range(256), env=_TRUE)
+            said = self.repo.run(*words, ok=range(256), env=AS_RECORDED)
             self._merged[target] = None if said.code else frozenset(said.text.split())
         merged = self._merged[target]
         if merged is not None and tip in self.tips.values():
@@ -169,7 +168,7 @@ class Survey:
         """Tell whether what a commit brings is in the target under other commits, and how that shows."""
         try:
             with scratch_objects(self.repo) as env:
-                return _content(self.repo, tip, target, self.commits, {**env, **_TRUE})
+                return _content(self.repo, tip, target, self.commits, {**env, **AS_RECORDED})
         except (ProcError, Refusal) as error:
             # A missing object, a git too old to merge beside the trees: nothing is proved by that.
             return False, f"could not be compared with {_short(target)}: {error.what[:200]}"
@@ -180,7 +179,7 @@ class _Commits:
 
     def __init__(self, repo: Repo, known: Iterable[str]) -> None:
         self.repo = repo
-        self._read = read_objects(repo, (f"{name}^{{commit}}" for name in known), env=_TRUE)
+        self._read = read_objects(repo, (f"{name}^{{commit}}" for name in known), env=AS_RECORDED)
 
     def tree(self, name: str) -> str:
         """Return the id of the files of a commit; raises Refusal `commit-missing`."""
@@ -192,7 +191,7 @@ class _Commits:
     def _said(self, name: str, word: bytes) -> Iterator[str]:
         asked = f"{name}^{{commit}}"
         if asked not in self._read:
-            self._read |= read_objects(self.repo, [asked], env=_TRUE)
+            self._read |= read_objects(self.repo, [asked], env=AS_RECORDED)
         content = self._read[asked]
         if content is None:
             raise Refusal("commit-missing", f"{name} is no commit that is here")

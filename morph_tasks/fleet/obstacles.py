@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from morph_tasks.errors import Refusal
 from morph_tasks.fleet.deletion import mounts_below
 from morph_tasks.repo.files import locked
+from morph_tasks.repo.git import AS_RECORDED
 from morph_tasks.repo.index_lock import refuse_held
 from morph_tasks.repo.trees import is_inside
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 _SESSION = ("MORPH_SESSION_PROJECT_DIR", "CLAUDE_PROJECT_DIR")
 # References that belong to one tree alone go with it; a stash goes whenever somebody drops it.
-PASSING = ("refs/bisect/*", "refs/worktree/*", "refs/rewritten/*", "refs/stash")
+_PASSING = ("refs/bisect/*", "refs/worktree/*", "refs/rewritten/*", "refs/stash")
 _SHOWN = 5
 
 
@@ -182,13 +183,15 @@ def refuse_exclusive_commits(repo: Repo, git_dir: Path, head: str | None) -> Non
         raise Refusal("exclusive-commits", what, fix=fix, commit=commit, count=count)
 
 
-def exclusive_commits(repo: Repo, commit: str, *, without: Sequence[str] = ()) -> int | None:
-    """Count the commits that no lasting reference but those `without` (patterns) holds; None when git cannot tell."""
-    hidden = [f"--exclude={pattern}" for pattern in (*PASSING, *without)]
-    asked = ("rev-list", "--count", commit, "--not", *hidden, "--glob=refs/*")
-    done = repo.run(*asked, ok=range(256), env={"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": os.devnull})
-    text = done.text.strip()
-    return int(text) if done.code == 0 and text.isdigit() else None
+def exclusive_commits(
+    repo: Repo, commit: str, *, without: Sequence[str] = (), among: Sequence[str] = ("--glob=refs/*",)
+) -> int | None:
+    """Count the commits that no lasting reference `among` these holds; None when git cannot tell.
+
+    `without`: patterns of references that do not count either.
+    """
+    hidden = [f"--exclude={pattern}" for pattern in (*_PASSING, *without)]
+    return repo.count(commit, "--not", *hidden, *among, env=AS_RECORDED)
 
 
 def refuse_submodules(repo: Repo, tree: Path, git_dir: Path, seen: Look) -> None:

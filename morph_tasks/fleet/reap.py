@@ -9,7 +9,6 @@ import json
 import os
 import re
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from morph_tasks.errors import Refusal
 from morph_tasks.fleet import belongings, ending, removal, retention
 from morph_tasks.fleet.layout import is_ours
 from morph_tasks.fleet.lock import fleet_lock
-from morph_tasks.fleet.obstacles import PASSING, anchored
+from morph_tasks.fleet.obstacles import anchored, exclusive_commits
 from morph_tasks.repo.files import locked
 from morph_tasks.repo.trees import primary_root
 
@@ -260,16 +259,13 @@ def _touched(repo: Repo, branch: str) -> float | None:
 
 def _exclusive(repo: Repo, tip: str) -> tuple[str | None, str]:
     """Return why a commit stays; branches of agents do not vouch for each other, and no HEAD vouches for anything."""
-    hidden = [f"--exclude={pattern}" for pattern in (*PASSING, _AGENT_BRANCHES)]
-    asked: Sequence[str] = ("rev-list", "--count", tip, "--not", *hidden, "--glob=refs/heads/*")
-    done = repo.run(
-        *asked, "--remotes", "--tags", ok=range(256), env={"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": os.devnull}
+    count = exclusive_commits(
+        repo, tip, without=[_AGENT_BRANCHES], among=("--glob=refs/heads/*", "--remotes", "--tags")
     )
-    text = done.text.strip()
-    if done.code or not text.isdigit():
+    if count is None:
         return "exclusive-commits", f"git cannot tell what else holds {tip[:10]}"
-    if text != "0":
-        return "exclusive-commits", f"{text} commits of {tip[:10]} are in no other branch, remote or tag"
+    if count:
+        return "exclusive-commits", f"{count} commits of {tip[:10]} are in no other branch, remote or tag"
     return None, ""
 
 

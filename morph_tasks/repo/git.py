@@ -13,6 +13,8 @@ from morph_tasks.proc import Completed, ProcError, run, tail
 
 _KEPT = ("GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
 _HEX = frozenset("0123456789abcdef")
+# A replaced object, or a graft, would answer for another commit.
+AS_RECORDED = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": os.devnull}
 _IDENTITY = ("GIT_AUTHOR_", "GIT_COMMITTER_")
 
 
@@ -115,6 +117,12 @@ class Repo:
     def tip(self, branch: str) -> str | None:
         """Return the commit of a local branch; None when there is none."""
         return self.text("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}^{{commit}}", ok=(0, 1, 128)) or None
+
+    def count(self, *words: str, env: Mapping[str, str] | None = None) -> int | None:
+        """Count the commits that the words of a `rev-list` stand for; None when git cannot tell."""
+        done = self.run("rev-list", "--count", *words, ok=range(256), env=env)
+        text = done.text.strip()
+        return int(text) if done.code == 0 and text.isdigit() else None
 
     def default_branch(self) -> str | None:
         """Return the name of the default branch; None when nothing tells.

@@ -18,9 +18,7 @@ NO_ORIGIN = "no-origin-remote"
 
 def ahead_of(repo: Repo, branch: str) -> int | None:
     """Count the commits of a branch that `origin` is not known to have; None without anything to compare with."""
-    done = repo.run("rev-list", "--count", f"refs/remotes/origin/{branch}..refs/heads/{branch}", ok=range(256))
-    text = done.text.strip()
-    return int(text) if done.code == 0 and text.isdigit() else None
+    return repo.count(f"refs/remotes/origin/{branch}..refs/heads/{branch}")
 
 
 def push(repo: Repo, branch: str) -> str | None:

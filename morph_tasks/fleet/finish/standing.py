@@ -155,15 +155,8 @@ def base_advanced(place: Place) -> dict[str, Any] | None:
         return None
     count = None
     if place.origin_tip and place.tip and not place.primary.is_shallow():
-        count = count_of(place, place.origin_tip, place.tip)
+        count = place.primary.count(place.origin_tip, f"^{place.tip}")
     return {"ref": f"origin/{place.default}", "commits": count}
-
-
-def count_of(place: Place, having: str, without: str) -> int | None:
-    """Count the commits that one reference has and another has not; None when git cannot tell."""
-    done = place.primary.run("rev-list", "--count", having, f"^{without}", ok=range(256))
-    text = done.text.strip()
-    return int(text) if done.code == 0 and text.isdigit() else None
 
 
 def verification(place: Place) -> dict[str, Any]:

@@ -138,9 +138,8 @@ def _refuse_moved(home: Repo, past: Past, tip: str | None) -> None:
     assert past.merge
     count = None
     if tip:
-        said = home.text("rev-list", "--count", f"{past.merge}..{tip}", ok=range(256))
         on_top = home.run("merge-base", "--is-ancestor", past.merge, tip, ok=range(256)).code == 0
-        count = int(said) if on_top and said.isdigit() else None
+        count = home.count(f"{past.merge}..{tip}") if on_top else None
     if count:
         back = f"git branch {past.branch} {past.archived_tip[:10]}"
         what = f"{past.default} has {count} commit{'s' * (count > 1)} on top of the merge of {past.feature!r}"
