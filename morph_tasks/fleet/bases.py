@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
-from morph_tasks.repo.branching import FIRST_COMMIT
+from morph_tasks.repo.branching import default_start, no_commits
 from morph_tasks.repo.files import read_json
 from morph_tasks.repo.trees import BRANCH_PREFIX
 
@@ -74,8 +74,6 @@ def task_base(repo: Repo, primary: Repo, config: Config, asked: str | None) -> B
 
 def start_of_default(repo: Repo) -> tuple[str, str]:
     """Return name and commit of the default branch; raises Refusal `no-commits`, `no-default-branch`."""
-    from morph_tasks.repo.branching import default_start
-
     try:
         return default_start(repo)
     except Refusal:
@@ -117,9 +115,3 @@ def _named(repo: Repo, name: str, *, unborn: bool = False) -> Base:
         if feature:
             return Base(name, said, feature)
     return Base(name, said)
-
-
-def no_commits(repo: Repo) -> Refusal:
-    """Return the refusal `no-commits`, with a command that also works in an empty folder."""
-    what = f"branch {repo.branch() or 'HEAD'} has no commits, so there is nothing to start from: make a first commit"
-    return Refusal("no-commits", what, fix=FIRST_COMMIT)

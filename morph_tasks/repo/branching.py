@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from morph_tasks.errors import Refusal
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
 
 # An empty folder has nothing to add.
-FIRST_COMMIT = 'git add -A && git commit --allow-empty -m "First commit"'
+_FIRST_COMMIT = 'git add -A && git commit --allow-empty -m "First commit"'
 _UNDER_WAY = {
     "MERGE_HEAD": ("merge", "git merge --abort"),
     "rebase-merge": ("rebase", "git rebase --abort"),
@@ -51,11 +50,7 @@ def plan_branch(repo: Repo, name: str, *, switch: bool) -> BranchPlan:
     """
     head = repo.head()
     if head is None:
-        raise Refusal(
-            "no-commits",
-            f"branch {repo.branch() or 'HEAD'} has no commits, so there is nothing to start from: make a first commit",
-            fix=FIRST_COMMIT,
-        )
+        raise no_commits(repo)
     refuse_under_way(repo)
     current = repo.branch()
     if current is None and switch:
@@ -134,11 +129,19 @@ def default_start(repo: Repo) -> tuple[str, str]:
         commit = repo.text("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}", ok=(0, 1, 128))
         if commit:
             return ref.removeprefix("refs/heads/").removeprefix("refs/remotes/"), commit
-    raise Refusal(
-        "no-default-branch",
-        "nothing tells which branch is the default one (no origin/HEAD, no main or master)",
-        fix="git config init.defaultBranch <branch>",
-    )
+    raise no_default_branch()
+
+
+def no_default_branch() -> Refusal:
+    """Return the refusal of what needs to know where merges go."""
+    what = "nothing tells which branch is the default one (no origin/HEAD, no main or master)"
+    return Refusal("no-default-branch", what, fix="git config init.defaultBranch <branch>")
+
+
+def no_commits(repo: Repo) -> Refusal:
+    """Return the refusal `no-commits`, with a command that also works in an empty folder."""
+    what = f"branch {repo.branch() or 'HEAD'} has no commits, so there is nothing to start from: make a first commit"
+    return Refusal("no-commits", what, fix=_FIRST_COMMIT)
 
 
 def refuse_taken(repo: Repo, name: str, *, remotes: bool = True) -> None:

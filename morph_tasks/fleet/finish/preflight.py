@@ -18,6 +18,7 @@ from morph_tasks.fleet.finish.place import Place, find_place
 from morph_tasks.fleet.finish.rehearsal import rehearse
 from morph_tasks.fleet.finish.wish import MERGE, PR, Wish
 from morph_tasks.fleet.journal import OPEN
+from morph_tasks.repo.branching import no_default_branch
 from morph_tasks.repo.commits import refuse_nobody
 
 if TYPE_CHECKING:
@@ -164,11 +165,7 @@ def _changes(made: Prepared, tree: Repo) -> Changes:
 def _refuse_integration(made: Prepared) -> None:
     place, wish = made.place, made.wish
     if place.default is None:
-        raise Refusal(
-            "no-default-branch",
-            "nothing tells which branch is the default one (no origin/HEAD, no main or master)",
-            fix="git config init.defaultBranch <branch>",
-        )
+        raise no_default_branch()
     if wish.mode == PR:
         from morph_tasks.fleet.finish.pull import refuse_pull
 

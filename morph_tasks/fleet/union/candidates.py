@@ -79,7 +79,7 @@ def default_branch(repo: Repo) -> Default:
         if name and ref in known:
             return Default(name, known[ref][0], int(known[ref][1] or 0))
     if repo.head() is None:
-        from morph_tasks.fleet.bases import no_commits
+        from morph_tasks.repo.branching import no_commits
 
         raise no_commits(repo)
     what = "nothing tells which branch is the default one, or it has no commit"
