@@ -231,25 +231,11 @@ def _is_there(repo: Repo, note: _Note) -> bool:
 
 def _told(repo: Repo, note: _Note) -> dict[str, Any]:
     """Return what `remove_tree` would have told, by the plan and by what lies there now."""
-    plan = note.plan
     folder = backups.folder(repo, note.name, note.stamp, note.namespace, backups.IGNORED)
     copied: list[str] | None = None
     with suppress(Refusal, OSError):
         copied = [entry["path"] for entry in backups.read_manifest(folder)["files"]]
     ref = f"{KEPT}/{backups.plain_name(note.name)}-{note.stamp}"
     kept = repo.text("rev-parse", "--verify", "--quiet", ref, ok=(0, 1, 128))
-    discarded = [*plan["discardedIgnored"]]
-    discarded += [file["path"] for file in plan["exclusive"]] if plan["discardIgnored"] else []
-    return {
-        "worktreeRemoved": True,
-        "path": plan["path"],
-        "missing": plan["missing"],
-        "unlinked": plan["unlinked"],
-        "replicatedInRoot": [file["path"] for file in plan["replicatedInRoot"]],
-        "discardedIgnored": discarded,
-        "ignoredBackup": None if copied is None else str(folder),
-        "backedUp": copied or [],
-        "alreadyDeregistered": not plan["registered"],
-        "kept": {"ref": ref, "commit": kept} if kept else None,
-        "left": None,
-    }
+    told = removal.told_by_plan(note.plan, None if copied is None else folder, copied or [])
+    return {**told, "kept": {"ref": ref, "commit": kept} if kept else None}

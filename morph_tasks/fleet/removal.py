@@ -23,7 +23,7 @@ from morph_tasks.repo.git import Repo, open_repo
 from morph_tasks.repo.trees import primary_root
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from morph_tasks.model.load import Config
 
@@ -86,22 +86,26 @@ class RemovedTree:
 
     def as_json(self) -> dict[str, Any]:
         """Return the part of a command's document that tells of the tree."""
-        found, plan = self.plan.found, self.plan
-        discarded = [*found.regenerable]
-        discarded += [file.path for file in found.exclusive] if plan.discard_ignored else []
-        return {
-            "worktreeRemoved": True,
-            "path": str(plan.path),
-            "missing": plan.missing,
-            "unlinked": [link.path for link in plan.unlinked],
-            "replicatedInRoot": [file.path for file in found.replicated],
-            "discardedIgnored": discarded,
-            "ignoredBackup": str(self.backup) if self.backup else None,
-            "backedUp": list(self.backed_up),
-            "alreadyDeregistered": not plan.registered,
-            "kept": self.kept.as_json() if self.kept else None,
-            "left": self.left,
-        }
+        told = told_by_plan(self.plan.as_json(), self.backup, self.backed_up)
+        return {**told, "kept": self.kept.as_json() if self.kept else None, "left": self.left}
+
+
+def told_by_plan(plan: Mapping[str, Any], backup: Path | None, backed_up: Sequence[str]) -> dict[str, Any]:
+    """Return what a removal tells, from its plan as journals keep it: all that a run which was killed has left."""
+    exclusive = [file["path"] for file in plan["exclusive"]]
+    return {
+        "worktreeRemoved": True,
+        "path": plan["path"],
+        "missing": plan["missing"],
+        "unlinked": plan["unlinked"],
+        "replicatedInRoot": [file["path"] for file in plan["replicatedInRoot"]],
+        "discardedIgnored": [*plan["discardedIgnored"], *(exclusive if plan["discardIgnored"] else [])],
+        "ignoredBackup": str(backup) if backup else None,
+        "backedUp": list(backed_up),
+        "alreadyDeregistered": not plan["registered"],
+        "kept": None,
+        "left": None,
+    }
 
 
 def recover(repo: Repo) -> list[str]:

@@ -137,22 +137,14 @@ def _is_gone(primary: Repo, tree: Path) -> bool:
 
 def _told_by_plan(primary: Repo, journal: Journal) -> dict[str, Any]:
     """Tell of a tree that a killed run removed, from what it had planned."""
+    from morph_tasks.fleet.removal import told_by_plan
+
     planned = journal.step("teardown").get("removal")
     if not planned:
         return {"worktreeRemoved": True, "alreadyDeregistered": True}
     folder = backups.folder(primary, journal.feature, journal.stamp, suffix=backups.IGNORED)
     saved = folder if folder.is_dir() else None
-    names = [file["path"] for file in planned["exclusive"]]
-    return {
-        "worktreeRemoved": True,
-        "path": planned["path"],
-        "unlinked": planned["unlinked"],
-        "replicatedInRoot": [file["path"] for file in planned["replicatedInRoot"]],
-        "discardedIgnored": [*planned["discardedIgnored"], *(names if planned["discardIgnored"] else [])],
-        "ignoredBackup": str(saved) if saved else None,
-        "backedUp": names if saved else [],
-        "alreadyDeregistered": False,
-    }
+    return told_by_plan(planned, saved, [file["path"] for file in planned["exclusive"]] if saved else [])
 
 
 def _shed(primary: Repo, journal: Journal) -> tuple[str | None, list[str]]:
