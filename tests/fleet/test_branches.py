@@ -130,6 +130,23 @@ def test_white_space_can_be_the_work(project: Project) -> None:
     assert state(project) == "unmerged"
 
 
+def test_an_attempt_with_other_white_space_that_was_taken_back(project: Project) -> None:
+    """Merging would bring nothing, for the rest is there; how it was tried is nowhere else."""
+    change(project, "f.py", "if a:\n    b()\n")
+    project.git("branch", "feat")
+    change(project, "other", "x\n")
+    for branch, indent in (("feat", "  "), ("main", "      ")):
+        project.git("switch", "-q", branch)
+        for name, text in (("one", "1\n"), ("two", "2\n"), ("f.py", f"if a:\n{indent}b()\n")):
+            change(project, name, text)
+        change(project, "f.py", "if a:\n    b()\n")
+    change(project, "one", "later\n")
+
+    cherry = open_repo(project.root).text("cherry", "main", "feat")
+    assert "+" not in cherry, "git takes the two for the same, or this test shows nothing"
+    assert state(project) == "unmerged"
+
+
 def test_a_branch_inside_of_a_larger_squash(feat: Project) -> None:
     """Somebody merged two branches in one commit: no single change is alike, but nothing is missing."""
     change(feat, "f", "1\n2\n3\na\nb\n", "all of it")
