@@ -15,6 +15,7 @@ from morph_tasks.features.progress import Slices, slices_of, slices_on_branches
 from morph_tasks.features.shape import GATES
 from morph_tasks.fleet import claims, prs
 from morph_tasks.fleet.github import ask_aside
+from morph_tasks.fleet.stamps import read_time
 from morph_tasks.fleet.statuses import Uncommitted, uncommitted
 from morph_tasks.repo.git import open_repo
 from morph_tasks.repo.trees import BRANCH_PREFIX, checked_out, feature_branch, primary_root
@@ -189,21 +190,13 @@ def _ahead(repo: Repo, tip: str, there: str) -> int | None:
 
 def _last(view: FeatureView, branch: Branch | None, changed: Uncommitted | None, live: Sequence[Claim]) -> str | None:
     """Return when anything was done last: to the record, in a commit, in a file, or by a session."""
-    moments = [_moment(view.updated_at), *(_moment(claim.heartbeat) for claim in live)]
+    times = [read_time(text) for text in (view.updated_at, *(claim.heartbeat for claim in live))]
+    moments = [time.timestamp() for time in times if time]
     moments += [float(branch.committed_at)] if branch and branch.committed_at else []
     moments += [changed.newest] if changed and changed.newest else []
-    known = [moment for moment in moments if moment is not None]
-    if not known:
+    if not moments:
         return None
-    return datetime.fromtimestamp(max(known), UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
-def _moment(text: str | None) -> float | None:
-    try:
-        moment = datetime.fromisoformat(text or "")
-    except ValueError:
-        return None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return datetime.fromtimestamp(max(moments), UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def as_json(fleet: Fleet) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
 from morph_tasks.features.store import lock_wait, now
+from morph_tasks.fleet.stamps import new_stamp, read_time
 from morph_tasks.repo.files import locked, read_json, write_json
 
 if TYPE_CHECKING:
@@ -48,11 +49,8 @@ class Claim:
     @property
     def age_s(self) -> float | None:
         """Return the seconds since the last heartbeat; None when its time cannot be read."""
-        try:
-            beat = datetime.fromisoformat(self.heartbeat)
-        except ValueError:
-            return None
-        return (datetime.now(UTC) - (beat if beat.tzinfo else beat.replace(tzinfo=UTC))).total_seconds()
+        beat = read_time(self.heartbeat)
+        return (datetime.now(UTC) - beat).total_seconds() if beat else None
 
     def is_live(self) -> bool:
         """Tell whether the session is heard of and its process, as far as it is known, still runs."""
@@ -234,8 +232,6 @@ def _changing(repo: Repo, wait_s: float) -> Iterator[tuple[list[Claim], Callable
 
 
 def _set_aside(path: Path) -> None:
-    from morph_tasks.fleet.stamps import new_stamp
-
     try:
         os.replace(path, path.with_name(f"{path.name}.corrupt-{new_stamp()}"))
     except OSError as error:

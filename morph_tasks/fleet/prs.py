@@ -12,6 +12,7 @@ from morph_tasks.features.overview import everywhere, row_of
 from morph_tasks.features.store import ARCHIVE, read_view
 from morph_tasks.fleet.github import NO_ORIGIN
 from morph_tasks.fleet.journal import OPEN
+from morph_tasks.fleet.stamps import read_time
 from morph_tasks.fleet.unfinished import again, noted_pull, unfinished
 from morph_tasks.repo.trees import BRANCH_PREFIX, feature_branch, primary_root
 
@@ -150,12 +151,8 @@ def _pending(
 
 
 def _days(since: str | None) -> int | None:
-    try:
-        began = datetime.fromisoformat(since or "")
-    except ValueError:
-        return None
-    passed = datetime.now(UTC) - (began if began.tzinfo else began.replace(tzinfo=UTC))
-    return max(0, passed.days)
+    began = read_time(since)
+    return max(0, (datetime.now(UTC) - began).days) if began else None
 
 
 def _told(why: str, days: int | None, view: FeatureView) -> str:

@@ -1,4 +1,4 @@
-"""The time in the names of journals and backups: it sorts, and it can be read back."""
+"""Times as texts: in the names of journals and backups, where they sort, and in records."""
 
 from __future__ import annotations
 
@@ -18,3 +18,12 @@ def moment(stamp: str) -> datetime | None:
         return datetime.strptime(stamp.removesuffix("Z"), _FORM).replace(tzinfo=UTC) if stamp.endswith("Z") else None
     except ValueError:
         return None
+
+
+def read_time(text: str | None) -> datetime | None:
+    """Return the time that a record tells, in UTC where it names no zone; None for a text that is none."""
+    try:
+        found = datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
