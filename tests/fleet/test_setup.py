@@ -244,3 +244,17 @@ class TestBroughtBack:
         assert caught.value.code == "branch-missing" and not made.path.exists()
         reattach(repo_of(project), made.path, "morph/cart", "cart", None, [])
         assert known_block(repo_of(project), "cart") is None and made.path.is_dir()
+
+    @pytest.mark.parametrize("had", [True, False])
+    def test_a_tree_that_cannot_be_made_leaves_the_ports_as_they_were(
+        self, project: Project, cart: Path, had: bool
+    ) -> None:
+        made = setup(repo_of(project), "cart")
+        project.git("worktree", "remove", "--force", str(made.path))
+        project.write("worktrees/cart/mine", "in the way")
+        before = known_block(repo_of(project), "cart") if had else None
+        if not had:
+            release(repo_of(project), "cart")
+        with pytest.raises(Refusal) as caught:
+            reattach(repo_of(project), made.path, "morph/cart", "cart", made.base, [])
+        assert caught.value.code == "path-taken" and known_block(repo_of(project), "cart") == before

@@ -250,6 +250,24 @@ def test_a_default_branch_that_moves_meanwhile_is_merged_with_again(
     assert made["integrated"] and (cart.main / "news.md").exists() and cart.git("status", "--porcelain") == ""
 
 
+def test_a_default_branch_that_no_tree_shows_moves_meanwhile(cart: Cart, monkeypatch: pytest.MonkeyPatch) -> None:
+    from morph_tasks.fleet.finish import integrate
+
+    cart.git("switch", "-qc", "else")
+    make, moved = integrate.commit_tree, []
+
+    def late(repo: Any, tree: str, given: Any, message: str) -> str:
+        found = make(repo, tree, given, message)
+        if not moved:
+            moved.append(cart.git("commit-tree", "-p", "main", "-m", "news", "main^{tree}"))
+            cart.git("update-ref", "refs/heads/main", moved[0])
+        return found
+
+    monkeypatch.setattr(integrate, "commit_tree", late)
+    assert cart.finish()["integrated"]
+    assert cart.git("rev-list", "--parents", "-n", "1", "main").split()[1] == moved[0]
+
+
 # Step by step, and two at once
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from morph_tasks.errors import Refusal
+from morph_tasks.verify import stamp
 from tests.conftest import Project
 
 
@@ -132,11 +133,19 @@ def test_submodules_and_modes_count_in_the_fingerprint(shop: Any, tmp_path: Path
     assert _codes(shop) == {"one": "stale"}
 
 
-def test_what_only_a_tree_can_tell_is_asked_of_it_or_unknown(shop: Any) -> None:
+def _no_answer(*_: Any) -> str | None:
+    raise Refusal("broken", "the tree is broken")
+
+
+def test_what_only_a_tree_can_tell_is_asked_of_it_or_unknown(shop: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     evals = {"id": "e", "command": "true", "runner": "evals", "evals": {"summary": "s.json", "cacheDir": "answers"}}
     config = json.dumps({"project": {"build": [], "tests": [evals]}})
     tree = shop.green("one", {".morph/config/config.json": config, "answers/a.json": "{}"})
     assert _codes(shop) == {"one": None}
+    with monkeypatch.context() as patched:
+        patched.setattr(stamp, "stamp_staleness", _no_answer)
+        code, why = _told(shop)["one"]
+    assert code == "stamp-unknown" and why.endswith("; the tree is broken")
     shop.write(tree, {"answers/b.json": "{}"})
     assert _codes(shop) == {"one": "stamp-unknown"}
     Project(tree).commit("more answers")
