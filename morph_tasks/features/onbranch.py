@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from morph_tasks.features.store import ARCHIVE, FEATURES
 from morph_tasks.features.view import Folders
-from morph_tasks.repo.trees import BRANCH_PREFIX
+from morph_tasks.repo.trees import BRANCH_PREFIX, feature_of
 
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
@@ -40,15 +40,19 @@ class OnBranch:
 
 def feature_tips(repo: Repo) -> dict[str, str]:
     """Return the commit of every branch `morph/<feature>`, by feature."""
-    words = ("for-each-ref", "--format=%(refname)%00%(objectname)%00%(symref)", f"refs/heads/{BRANCH_PREFIX}")
-    tips = {}
+    return {slug: tip for branch, tip in local_branches(repo, BRANCH_PREFIX).items() if (slug := feature_of(branch))}
+
+
+def local_branches(repo: Repo, prefix: str = "") -> dict[str, str]:
+    """Return local branches with their commits; one that is only another name of a branch is not among them."""
+    words = ("for-each-ref", "--format=%(refname)%00%(objectname)%00%(symref)", f"refs/heads/{prefix}")
+    found = {}
     for line in repo.git(*words).split(b"\n"):
         name, _, rest = line.partition(b"\0")
         tip, _, alias = rest.partition(b"\0")
-        slug = os.fsdecode(name).removeprefix(f"refs/heads/{BRANCH_PREFIX}")
-        if name and not alias and "/" not in slug:
-            tips[slug] = tip.decode()
-    return tips
+        if name and not alias:
+            found[os.fsdecode(name).removeprefix("refs/heads/")] = tip.decode()
+    return found
 
 
 def not_merged(repo: Repo, tips: Mapping[str, str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from morph_tasks.errors import Refusal
-from morph_tasks.features.onbranch import read_objects
+from morph_tasks.features.onbranch import local_branches, read_objects
 from morph_tasks.fleet import likeness
 from morph_tasks.proc import ProcError
 from morph_tasks.repo.git import AS_RECORDED
@@ -51,18 +51,6 @@ def contained(repo: Repo, commit: str, ref: str) -> bool | None:
     if said == 0:
         return True
     return None if said != 1 or repo.is_shallow() else False
-
-
-def local_branches(repo: Repo) -> dict[str, str]:
-    """Return every local branch with its commit; one that is only another name of a branch is not among them."""
-    words = ("for-each-ref", "--format=%(refname)%00%(objectname)%00%(symref)", "refs/heads")
-    found = {}
-    for line in repo.git(*words).split(b"\n"):
-        name, _, rest = line.partition(b"\0")
-        tip, _, alias = rest.partition(b"\0")
-        if name and not alias:
-            found[os.fsdecode(name).removeprefix(_HEADS)] = tip.decode()
-    return found
 
 
 @dataclass

@@ -113,7 +113,8 @@ def _look(repo: Repo, found: Reaped) -> None:
         hex_ = _agent_of(tree) if is_ours(repo, config, tree.path) else None
         if hex_:
             _sort(found, _judge_tree(repo, tree, hex_, found.grace_minutes))
-    from morph_tasks.fleet.branches import branches_in_use, local_branches
+    from morph_tasks.features.onbranch import local_branches
+    from morph_tasks.fleet.branches import branches_in_use
 
     used |= set(branches_in_use(repo))
     for branch, tip in sorted(local_branches(repo).items()):

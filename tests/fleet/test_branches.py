@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from morph_tasks.fleet.branches import Survey, classify, contained, local_branches
+from morph_tasks.features.onbranch import local_branches
+from morph_tasks.fleet.branches import Survey, classify, contained
 from morph_tasks.fleet.github import Pull, Pulls, unanswered
 from morph_tasks.repo.git import Repo, open_repo
 from morph_tasks.repo.scratch import scratch_objects
