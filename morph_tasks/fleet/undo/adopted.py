@@ -52,9 +52,8 @@ def _held(tree: Repo, commit: str, path: str) -> tuple[str, str, bytes] | None:
     about = listed.partition("\t")[0].split()
     if about[1:2] != ["blob"]:
         return None
-    filters = () if about[0] == _LINK else ("--filters", f"--path={path}")
-    shown = tree.git("cat-file", *filters, about[2]) if filters else tree.git("cat-file", "blob", about[2])
-    return about[0], about[2], shown
+    how = ("blob",) if about[0] == _LINK else ("--filters", f"--path={path}")
+    return about[0], about[2], tree.git("cat-file", *how, about[2])
 
 
 def _content(place: Path) -> bytes | None:

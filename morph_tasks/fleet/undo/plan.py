@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +47,6 @@ class Plan:
     shed: Source
     replicated: tuple[File, ...] = ()
     left_out: tuple[dict[str, str], ...] = ()
-    warnings: tuple[str, ...] = field(default=())
 
 
 def make_plan(repo: Repo, past: Past, record: Record, *, without_ignored: bool) -> Plan:
