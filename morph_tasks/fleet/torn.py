@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from morph_tasks.errors import Refusal
 from morph_tasks.features.store import ARCHIVE, FEATURES, state_lock
+from morph_tasks.fleet.adrs import RECORD
 from morph_tasks.repo.trees import BRANCH_PREFIX, checked_out
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 # As `write_atomic` names what it writes beside, for the files that are written in a tree.
 _STATE = re.compile(r"\.(state\.json|feature\.json|handoff\.md|\.gitignore|worktree\.env)\.[a-z0-9_]{8}\.tmp")
 _RECORD = re.compile(r"\..+--ADR-.*\.[a-z0-9_]{8}\.tmp", re.DOTALL)
-_RECORDS = ".morph/specs/adrs"
 
 
 def sweep_torn(repo: Repo) -> None:
@@ -36,7 +36,7 @@ def sweep_torn(repo: Repo) -> None:
 
 
 def _torn(tree: Path, slug: str) -> Iterator[Path]:
-    places = [(".morph", _STATE), (_RECORDS, _RECORD)]
+    places = [(".morph", _STATE), (RECORD, _RECORD)]
     places += [(f"{top}/{slug}", _STATE) for top in (FEATURES, ARCHIVE) if slug]
     for folder, pattern in places:
         with suppress(OSError):
