@@ -206,7 +206,7 @@ def _has_branches(root: Path) -> bool:
     from morph_tasks.repo.git import open_repo
 
     with suppress(Refusal, ProcError, OSError):
-        return bool(open_repo(root).text("for-each-ref", "--count=1", "refs/heads/morph/"))
+        return bool(open_repo(root).lightly().text("for-each-ref", "--count=1", "refs/heads/morph/"))
     return False
 
 
