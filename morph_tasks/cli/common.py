@@ -35,11 +35,12 @@ def wait_option(command: Command) -> Command:
     )(command)
 
 
-def _set_wait(_: click.Context, __: click.Parameter, value: float | None) -> None:
+def _set_wait(context: click.Context, _: click.Parameter, value: float | None) -> None:
     if value is not None:
         from morph_tasks.features.store import lock_wait
 
-        lock_wait.set(value)
+        token = lock_wait.set(value)
+        context.call_on_close(lambda: lock_wait.reset(token))  # for this command, not for the rest of the process
 
 
 def feature_argument(command: Command) -> Command:

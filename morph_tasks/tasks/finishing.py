@@ -51,9 +51,11 @@ def run_step(root: str, feature: str, variables: dict[str, str], step: str) -> A
 
     wish = from_variables(feature, variables)
     wait_s = wait_of(variables)
-    if wait_s is not None:
-        lock_wait.set(wait_s)
-    foretold = do(open_repo(Path(root)), feature, wish, step)
+    before = lock_wait.set(lock_wait.get() if wait_s is None else wait_s)
+    try:
+        foretold = do(open_repo(Path(root)), feature, wish, step)
+    finally:
+        lock_wait.reset(before)
     if foretold is not None:
         _print([*(f"warning: {line}" for line in foretold.warnings), *foretold.lines])
     return True

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from morph_tasks.cli.main import main
-from morph_tasks.features.store import state_lock
+from morph_tasks.features.store import LOCK_WAIT_S, lock_wait, state_lock
 from morph_tasks.proc import run
 
 
@@ -91,3 +91,4 @@ def test_a_command_waits_as_long_as_it_is_told(
         code, refusal, _ = answer(capsys, *words, "--wait", "0")
     assert (code, refusal["code"]) == (3, "busy")
     assert (project / ".morph/features/shop/feature.json").read_bytes() == before
+    assert lock_wait.get() == LOCK_WAIT_S  # what runs next in this process waits as it always does
