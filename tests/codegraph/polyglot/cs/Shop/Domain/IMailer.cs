@@ -1,0 +1,6 @@
+namespace Shop.Domain;
+
+public interface IMailer
+{
+    void Send(string to);
+}

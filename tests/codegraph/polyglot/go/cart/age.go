@@ -1,0 +1,7 @@
+package cart
+
+func age(clock Clock) int {
+	return clock.Now() + limit
+}
+
+const limit = 3

@@ -1,0 +1,1 @@
+from .shelf import *
