@@ -1,0 +1,185 @@
+"""The index of a code graph: opened in a moment, made when there is none or another graph was written."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from morph_tasks.codegraph import layout
+from morph_tasks.codegraph.index_key import ABSENT, inputs, look, read
+from morph_tasks.codegraph.index_read import Edge, Index, Symbol
+from morph_tasks.codegraph.index_schema import APPLICATION, SCHEMA
+from morph_tasks.errors import Refusal
+
+if TYPE_CHECKING:
+    from morph_tasks.codegraph.index_key import Input
+    from morph_tasks.codegraph.table import Table
+
+__all__ = ["Edge", "Index", "Symbol", "build", "open_index"]
+
+
+def open_index(root: Path) -> Index:
+    """Return the index of the graph of a tree, to be closed by `with`.
+
+    It is made when it is absent, torn, of another version or of another graph; where it cannot be written it is made in
+    memory, with a line in `warnings`. Raises Refusal `no-graph`, `corrupt-graph`, `unreadable-file`, `graph-changing`.
+    """
+    _must_exist(root)
+    connection = _stored(root)
+    if connection is None:
+        connection, warnings = _made(root)
+        return Index(connection, warnings=warnings, remake=lambda: _in_memory(*_assembled(root)))
+    return Index(connection, remake=lambda: _made(root)[0])
+
+
+def build(root: Path) -> None:
+    """Make the index anew beside the graph; raises as `open_index` does, and Refusal `index-not-written`."""
+    from morph_tasks.codegraph import index_write
+
+    _must_exist(root)
+    path = layout.index_file(root)
+    try:
+        index_write.write(path, *_assembled(root))
+    except (OSError, sqlite3.Error) as error:
+        what = f"the index {path} could not be written: {error}"
+        fix = f"make room, and get the right to write, in {path.parent}"
+        raise Refusal("index-not-written", what, fix=fix, path=str(path)) from error
+
+
+def _must_exist(root: Path) -> None:
+    graph = layout.graph_file(root)
+    try:
+        absent = look(graph) == ABSENT
+    except OSError as error:
+        raise Refusal("unreadable-file", f"{graph} cannot be read: {error.strerror or error}") from None
+    if absent:
+        what = f"there is no code graph of {root}"
+        raise Refusal("no-graph", what, fix="morph-spec graph build", path=str(graph))
+
+
+def _made(root: Path) -> tuple[sqlite3.Connection, list[str]]:
+    """Make the index and open it; in memory, with a warning, where it cannot be kept."""
+    from morph_tasks.codegraph import index_write
+
+    path = layout.index_file(root)
+    table, meta = _assembled(root)
+    try:
+        index_write.write(path, table, meta)
+        return _connect(path), []
+    except (OSError, sqlite3.Error) as error:
+        warning = f"the index {path} cannot be kept ({error}); it is made for each question, which takes longer"
+        return _in_memory(table, meta), [warning]
+
+
+def _in_memory(table: Table, meta: Mapping[str, Any]) -> sqlite3.Connection:
+    from morph_tasks.codegraph import index_write
+
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    index_write.fill(connection, table, meta)
+    return connection
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    """Open an index that nobody ever changes in place, without locks and without a file beside it."""
+    return sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True, isolation_level=None)
+
+
+def _stored(root: Path) -> sqlite3.Connection | None:
+    """Open the index that is there; None when it does not belong to the graph that is there."""
+    path = layout.index_file(root)
+    try:
+        connection = _connect(path)
+    except sqlite3.Error:
+        return None
+    try:
+        if _belongs(connection, root):
+            return connection
+    except (sqlite3.Error, ValueError):
+        pass
+    except BaseException:
+        connection.close()
+        raise
+    connection.close()
+    return None
+
+
+def _belongs(connection: sqlite3.Connection, root: Path) -> bool:
+    """Tell whether an index was made, by these rules, from the files that are there; raises sqlite3.Error."""
+    versions = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
+    if versions != [APPLICATION, SCHEMA]:
+        return False
+    meta = dict(connection.execute("SELECT name, value FROM meta"))
+    seen: dict[str, str] = {}
+    for role, path in zip(("graph", "recovered"), inputs(root), strict=True):
+        if look(path) != meta[f"{role}_seen"]:
+            again = read(path)
+            if again.digest != meta[f"{role}_digest"]:
+                return False
+            seen[f"{role}_seen"] = again.seen
+    if any(seen.values()):
+        _restamp(layout.index_file(root), seen)
+    return True
+
+
+def _restamp(path: Path, seen: Mapping[str, str]) -> None:
+    """Note how the same content looks now, in a copy that takes the place of the index."""
+    import os
+    import shutil
+    from contextlib import suppress
+
+    from morph_tasks.codegraph.index_write import beside_of
+
+    beside = beside_of(path)
+    with suppress(OSError, sqlite3.Error):
+        try:
+            shutil.copyfile(path, beside)
+            with closing(sqlite3.connect(beside, isolation_level=None)) as connection:
+                connection.execute("PRAGMA journal_mode = OFF")
+                connection.executemany(
+                    "UPDATE meta SET value = ? WHERE name = ?", [(v, k) for k, v in seen.items() if v]
+                )
+            os.replace(beside, path)
+        finally:
+            with suppress(OSError):
+                os.unlink(beside)
+
+
+def _assembled(root: Path) -> tuple[Table, dict[str, Any]]:
+    """Read the graph and put it right; raises Refusal."""
+    import gc
+
+    from morph_tasks.codegraph import raw, sanitise
+    from morph_tasks.codegraph.table import tabulate
+
+    graph_path, recovered_path = inputs(root)
+    graph, recovered = read(graph_path), read(recovered_path)
+    collecting = gc.isenabled()
+    gc.disable()  # hundreds of thousands of records that live until the end: looking for garbage takes half the time
+    try:
+        parsed = raw.parse(graph.data, graph_path)
+        table = tabulate(parsed)
+        sanitise.put_right(table, recovered.data)
+    finally:
+        if collecting:
+            gc.enable()
+    meta = {
+        "built_at": parsed.built_at_commit,
+        "recovery": int(recovered.digest != ABSENT),
+        **{f"count_{name}": count for name, count in table.counts.items()},
+        **_stamp("graph", graph, graph_path),
+        **_stamp("recovered", recovered, recovered_path),
+    }
+    return table, meta
+
+
+def _stamp(role: str, known: Input, path: Path) -> dict[str, str]:
+    """Return what the index notes of a file; one that was written just before is looked at again."""
+    seen = known.seen
+    if not seen:
+        again = read(path)
+        seen = again.seen if again.digest == known.digest else ""
+    return {f"{role}_seen": seen, f"{role}_digest": known.digest}

@@ -1,0 +1,65 @@
+"""What an index was made from: the content of two files, and how to see cheaply that it is still the same."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from morph_tasks.codegraph import layout
+from morph_tasks.errors import Refusal
+
+_TRUSTED_AFTER_NS = 50_000_000  # longer than the tick of any file system's clock that has fractions of a second
+_ATTEMPTS = 3
+ABSENT = "absent"
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One file as it was read: how it looked (`seen`, empty when it could change unnoticed), its digest, its bytes."""
+
+    seen: str
+    digest: str
+    data: bytes
+
+
+def look(path: Path) -> str:
+    """Return size, times and inode of a file as one word, `absent` when there is none; raises OSError."""
+    try:
+        about = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return ABSENT
+    return f"{about.st_size}-{about.st_mtime_ns}-{about.st_ctime_ns}-{about.st_ino}-{about.st_dev}"
+
+
+def read(path: Path) -> Input:
+    """Read a file whole, between two looks that agree; an absent one is empty. Raises Refusal `unreadable-file`."""
+    from hashlib import sha256
+
+    from morph_tasks.repo.files import read_file
+
+    for _ in range(_ATTEMPTS):
+        when = time.time_ns()
+        before = look(path)
+        try:
+            data = b"" if before == ABSENT else read_file(path)
+        except FileNotFoundError:
+            continue
+        if look(path) == before:
+            return Input(before if settled(before, when) else "", sha256(data).hexdigest() if data else ABSENT, data)
+    fix = "wait until graphify has ended, then ask again"
+    raise Refusal("graph-changing", f"{path} changes while it is read", fix=fix, exit_code=3)
+
+
+def settled(seen: str, when: int) -> bool:
+    """Tell whether a file that is touched after `when` (nanoseconds) is sure to look different from this."""
+    if seen == ABSENT:
+        return True
+    _, written, changed, *_ = seen.split("-")
+    return max(int(written), int(changed)) + _TRUSTED_AFTER_NS < when
+
+
+def inputs(root: Path) -> tuple[Path, Path]:
+    """Return the files that an index is made from."""
+    return layout.graph_file(root), layout.recovered_file(root)

@@ -1,0 +1,192 @@
+"""What can be asked of an index."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any
+
+from morph_tasks.codegraph.index_schema import EXTERNAL, HIDDEN, KINDS, REMARK, TEST
+from morph_tasks.codegraph.naming import bare, fold
+
+VIAS = ("direct", "coalesced", "language-disambiguated", "recovered-dispatch", "recovered-call")
+_SANE = 2
+_MANY = 500  # below the most variables that any SQLite takes
+_NODE = (
+    "SELECT n.id, n.key, n.label, n.owner, p.path, n.line, n.kind, n.flags, n.namespace"
+    " FROM node n LEFT JOIN path p ON p.id = n.file"
+)
+_EDGE = (
+    "SELECT e.source, e.target, r.name, p.path, e.line, e.via FROM edge e"
+    " JOIN relation r ON r.id = e.relation LEFT JOIN path p ON p.id = e.file"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A node of the graph: a file, a type, a member. `key` is graphify's id, `file` a path from the root."""
+
+    id: int
+    key: str
+    label: str
+    name: str
+    owner: str
+    file: str | None
+    line: int | None
+    kind: str
+    test: bool
+    external: bool
+    namespace: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """`source` depends on `target`; `file` and `line` are the site, `via` says how the edge came to be known."""
+
+    source: int
+    target: int
+    relation: str
+    file: str | None
+    line: int | None
+    via: str
+
+
+class Index:
+    """An open index; `warnings` are lines that its user should see."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        *,
+        warnings: Collection[str] = (),
+        remake: Callable[[], sqlite3.Connection] | None = None,
+    ) -> None:
+        self._connection = connection
+        self._remake = remake
+        self.warnings = list(warnings)
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    @property
+    def built_at(self) -> str | None:
+        """Return the commit that the graph says it was built at."""
+        value = self._meta("built_at")
+        return None if value is None else str(value)
+
+    @property
+    def recovery(self) -> bool:
+        """Tell whether edges that graphify lost had been looked for when the index was made."""
+        return bool(self._meta("recovery"))
+
+    def counts(self) -> dict[str, int]:
+        """Return how much there is of what: nodes, links, and what the sanitising found."""
+        rows = self.rows("SELECT name, value FROM meta WHERE name GLOB 'count_*'")
+        return {name.removeprefix("count_"): value for name, value in rows}
+
+    def symbol(self, id: int) -> Symbol:
+        """Return one symbol; raises KeyError."""
+        return self.symbols([id])[id]
+
+    def symbols(self, ids: Iterable[int]) -> dict[int, Symbol]:
+        """Return symbols by their number; numbers that there are not are left out."""
+        return {found.id: found for found in self._symbols("n.id IN ({})", ids)}
+
+    def in_file(self, path: str) -> list[Symbol]:
+        """Return what a file declares, by line, the parts of partial types included; the file itself is left out."""
+        known = {found.id: found for found in self.where("p.path IN ({})", [path])}
+        files = [found.id for found in known.values() if found.kind == "file"]
+        parts = {edge.target: edge for edge in self.out_of(files) if edge.relation == "contains" and edge.file == path}
+        for part in self.symbols(id for id in parts if id not in known).values():
+            if part.kind == "type":
+                known[part.id] = replace(part, file=path, line=parts[part.id].line)
+        declared = [found for found in known.values() if found.kind not in ("file", "namespace", "package")]
+        return sorted(declared, key=lambda found: (found.line or 0, found.id))
+
+    def into(self, ids: Iterable[int]) -> list[Edge]:
+        """Return the edges of what depends on these symbols."""
+        return self._edges("target", ids)
+
+    def out_of(self, ids: Iterable[int]) -> list[Edge]:
+        """Return the edges to what these symbols depend on."""
+        return self._edges("source", ids)
+
+    def members(self, id: int) -> list[Symbol]:
+        """Return what a type, or a file, holds."""
+        inside = dict.fromkeys(edge.target for edge in self.out_of([id]) if edge.relation in ("method", "contains"))
+        known = self.symbols(inside)
+        return [known[member] for member in inside if member in known]
+
+    def names(self, words: Collection[str]) -> list[Symbol]:
+        """Return the types, functions and methods of the tree with one of these bare names, capitals or not."""
+        found = self.where("n.name IN ({})", {fold(word) for word in words})
+        return [symbol for symbol in found if symbol.file and symbol.kind in ("type", "function", "method", "other")]
+
+    def undecided(self, ids: Iterable[int]) -> list[tuple[Edge, tuple[int, ...]]]:
+        """Return the references that may mean one of these symbols or another of the name, with all candidates."""
+        stubs = {row[0] for row in self._by("SELECT DISTINCT node FROM undecided WHERE option IN ({})", ids)}
+        options: dict[int, list[int]] = {}
+        for stub, option in self._by("SELECT node, option FROM undecided WHERE node IN ({})", stubs):
+            options.setdefault(stub, []).append(option)
+        return [(edge, tuple(options[edge.target])) for edge in self.into(stubs)]
+
+    def find(self, query: str) -> list[Symbol]:
+        """Return what a text can mean, by the first of these that there is: a key, a path, `path:Name`, a name.
+
+        A name is a label, a bare name, or one with its owner, namespace or module before it. Stubs that stand for
+        another symbol are never found.
+        """
+        from morph_tasks.codegraph.index_find import find
+
+        return find(self, query)
+
+    def where(self, condition: str, values: Iterable[Any]) -> list[Symbol]:
+        """Return code for which `condition`, with `{}` for the values, holds (columns of `n` and `p`)."""
+        return list(self._symbols(f"{condition} AND NOT n.flags & {REMARK}", values))
+
+    def rows(self, sql: str, values: Collection[Any] = ()) -> list[Any]:
+        """Return the rows of a question. An index that turns out to be torn is made anew, once."""
+        try:
+            return self._connection.execute(sql, tuple(values)).fetchall()
+        except sqlite3.DatabaseError:
+            if self._remake is None:
+                raise
+        self._connection.close()
+        self._connection, self._remake = self._remake(), None
+        return self._connection.execute(sql, tuple(values)).fetchall()
+
+    def _meta(self, name: str) -> Any:
+        rows = self.rows("SELECT value FROM meta WHERE name = ?", [name])
+        return rows[0][0] if rows else None
+
+    def _by(self, sql: str, values: Iterable[Any]) -> Iterator[Any]:
+        given = list(dict.fromkeys(values))
+        for start in range(0, len(given), _MANY):
+            part = given[start : start + _MANY]
+            yield from self.rows(sql.format(",".join("?" * len(part))), part)
+
+    def _symbols(self, condition: str, values: Iterable[Any]) -> Iterator[Symbol]:
+        for row in self._by(f"{_NODE} WHERE {condition} AND NOT n.flags & {HIDDEN} ORDER BY n.id", values):
+            yield _symbol(row)
+
+    def _edges(self, end: str, ids: Iterable[int]) -> list[Edge]:
+        rows = self._by(f"{_EDGE} WHERE e.{end} IN ({{}}) AND e.layers & {_SANE} ORDER BY e.rowid", ids)
+        return [
+            Edge(source, target, relation, file, line, VIAS[via]) for source, target, relation, file, line, via in rows
+        ]
+
+
+def _symbol(row: tuple[Any, ...]) -> Symbol:
+    number, key, label, owner, file, line, kind, flags, namespace = row
+    label = label or key
+    test, external = bool(flags & TEST), bool(flags & EXTERNAL)
+    return Symbol(number, key, label, bare(label), owner, file, line, KINDS[kind], test, external, namespace)

@@ -1,0 +1,95 @@
+"""Writing the index: one SQLite file, made under a temporary name and renamed when it is whole."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from morph_tasks.codegraph.index_schema import EXTERNAL, HIDDEN, INDICES, KINDS, REMARK, TABLES, TEST
+from morph_tasks.codegraph.marks import is_test
+from morph_tasks.codegraph.naming import bare, fold
+
+if TYPE_CHECKING:
+    from morph_tasks.codegraph.table import Table
+
+TEMPORARY = ".morph-index-"
+_STALE_S = 3600
+_CODE = ("code", "concept", None)
+
+
+def fill(connection: sqlite3.Connection, table: Table, meta: Mapping[str, Any]) -> None:
+    """Write the whole index into an empty database; raises sqlite3.Error."""
+    connection.executescript(TABLES)
+    connection.execute("BEGIN")
+    connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+    many = connection.executemany
+    many("INSERT INTO node VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", _nodes(table))
+    many("INSERT INTO edge VALUES (?, ?, ?, ?, ?, ?, ?)", table.rows)
+    many(
+        "INSERT INTO undecided VALUES (?, ?)", [(n, option) for n, found in table.undecided.items() for option in found]
+    )
+    many("INSERT INTO path VALUES (?, ?)", [(number, path) for path, number in table.files.items() if path])
+    many("INSERT INTO relation VALUES (?, ?)", [(number, name) for name, number in table.relations.items()])
+    for statement in INDICES.split(";"):
+        connection.execute(statement)
+    connection.execute("COMMIT")
+
+
+def write(path: Path, table: Table, meta: Mapping[str, Any]) -> None:
+    """Put a whole index in the place of the old one; raises OSError and sqlite3.Error, and leaves nothing behind."""
+    beside = beside_of(path)
+    try:
+        with closing(sqlite3.connect(beside, isolation_level=None)) as connection:
+            fill(connection, table, meta)
+        os.replace(beside, path)
+    finally:
+        with suppress(OSError):  # gone already when the rename took place
+            os.unlink(beside)
+
+
+def beside_of(path: Path) -> Path:
+    """Return a name in the same folder that no other process uses, and sweep what killed processes left there."""
+    import time
+
+    for left in path.parent.glob(f"{TEMPORARY}*"):
+        with suppress(OSError):
+            if time.time() - left.stat().st_mtime > _STALE_S:
+                left.unlink()
+    return path.parent / f"{TEMPORARY}{os.getpid()}-{os.urandom(6).hex()}"
+
+
+def _nodes(table: Table) -> list[tuple[Any, ...]]:
+    """Return the rows of the nodes, and count them."""
+    files, owners, nodes = table.files, table.owners, table.nodes
+    tests = {path for path in files if path and is_test(path)}
+    kinds = {kind: number for number, kind in enumerate(KINDS)}
+    names = [bare(node.label or "") for node in nodes]
+    rows: list[tuple[Any, ...]] = []
+    for number, (node, name, kind) in enumerate(zip(nodes, names, table.kinds, strict=True)):
+        owner = owners.get(number)
+        meta = node.metadata
+        flags = (
+            (TEST if node.source_file in tests else 0)
+            | (EXTERNAL if number in table.external else 0)
+            | (HIDDEN if number in table.hidden else 0)
+            | (0 if node.file_type in _CODE else REMARK)
+        )
+        rows.append(
+            (
+                number,
+                node.id,
+                node.label,
+                fold(name),
+                "" if owner is None else names[owner],
+                files[node.source_file],
+                table.lines[node.source_location],
+                kinds[kind],
+                flags,
+                (meta and meta.namespace) or "",
+            )
+        )
+    return rows
