@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from morph_tasks.codegraph import layout
@@ -16,6 +15,9 @@ from morph_tasks.codegraph.index_schema import APPLICATION, SCHEMA
 from morph_tasks.errors import Refusal
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
     from morph_tasks.codegraph.index_key import Input
     from morph_tasks.codegraph.table import Table
 

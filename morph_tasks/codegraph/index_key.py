@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from morph_tasks.codegraph import layout
 from morph_tasks.errors import Refusal
@@ -15,8 +15,7 @@ _ATTEMPTS = 3
 ABSENT = "absent"
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(NamedTuple):
     """One file as it was read: how it looked (`seen`, empty when it could change unnoticed), its digest, its bytes."""
 
     seen: str

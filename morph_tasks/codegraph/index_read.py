@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
-from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from morph_tasks.codegraph.index_schema import EXTERNAL, HIDDEN, KINDS, REMARK, TEST
 from morph_tasks.codegraph.naming import bare, fold
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator
+    from types import TracebackType
+    from typing import Any
 
 VIAS = ("direct", "coalesced", "language-disambiguated", "recovered-dispatch", "recovered-call")
 _SANE = 2
@@ -24,8 +26,8 @@ _EDGE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+# Not dataclasses: their import takes longer than the whole answer.
+class Symbol(NamedTuple):
     """A node of the graph: a file, a type, a member. `key` is graphify's id, `file` a path from the root."""
 
     id: int
@@ -41,8 +43,7 @@ class Symbol:
     namespace: str
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(NamedTuple):
     """`source` depends on `target`; `file` and `line` are the site, `via` says how the edge came to be known."""
 
     source: int
@@ -108,7 +109,7 @@ class Index:
         parts = {edge.target: edge for edge in self.out_of(files) if edge.relation == "contains" and edge.file == path}
         for part in self.symbols(id for id in parts if id not in known).values():
             if part.kind == "type":
-                known[part.id] = replace(part, file=path, line=parts[part.id].line)
+                known[part.id] = part._replace(file=path, line=parts[part.id].line)
         declared = [found for found in known.values() if found.kind not in ("file", "namespace", "package")]
         return sorted(declared, key=lambda found: (found.line or 0, found.id))
 
