@@ -33,6 +33,10 @@ def _quick(argv: list[str]) -> int | None:
             from morph_tasks.verify.witness import replay
 
             return replay(argv)
+        if argv[:2] == ["graph", "status"]:
+            from morph_tasks.codegraph.quick import answer as graph_status
+
+            return graph_status(argv)
         if argv[:1] == ["e2e"]:
             from morph_tasks.stack.quick import answer
 

@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "verify": ("morph_tasks.cli.verify:verify", "Measure and judge a feature; stamp the proof."),
     "explain": ("morph_tasks.cli.verify:explain", "Say for each node whether it would run, and why."),
     "why-failed": ("morph_tasks.cli.verify:why_failed", "Show what failed in the last proof, and where."),
+    "graph": ("morph_tasks.cli.graph:graph", "Make the code graph, and ask it who uses what."),
     "trace": ("morph_tasks.cli.trace:trace", "Show which tests carry which scenario."),
     "e2e": ("morph_tasks.cli.e2e:e2e", "Run the application of a feature: up, status, down."),
     "env": ("morph_tasks.cli.env:env", "Print the ports and variables of a feature for a shell."),

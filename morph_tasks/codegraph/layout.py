@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # `graph status` is answered before all else: `pathlib` and `typing` cost more than its answer
+    from pathlib import Path
 
-if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
 
 FOLDER = "graphify-out"
+GRAPH = f"{FOLDER}/graph.json"
+RECORD, LOCK, LOG = "graph-refresh-state.json", "graph-refresh.lock", "graph-refresh.log"
 
 
 def graph_folder(root: Path) -> Path:
@@ -32,15 +34,15 @@ def recovered_file(root: Path) -> Path:
 
 
 def record_file(repo: Repo) -> Path:
-    """Return the record of the last run of graphify, of every tree of the repository."""
-    return repo.store / "graph-refresh-state.json"
+    """Return the record of the last runs in a tree; that of the main tree lies in `<common>/morph-spec`."""
+    return repo.tree_state / RECORD
 
 
 def lock_file(repo: Repo) -> Path:
-    """Return the lock that lets one run write the graph of the main tree."""
-    return repo.store / "graph-refresh.lock"
+    """Return the lock that lets one run at a time write the graph of a tree; it is beside the record."""
+    return repo.tree_state / LOCK
 
 
 def log_file(repo: Repo) -> Path:
     """Return the log of the runs that nobody waits for."""
-    return repo.store / "graph-refresh.log"
+    return repo.store / LOG

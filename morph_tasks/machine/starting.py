@@ -25,8 +25,13 @@ _PASSED_ON = tuple(
 )
 
 
-def spawn(argv: Sequence[str], cwd: Path, env: Mapping[str, str], out: int) -> subprocess.Popen[bytes]:
-    """Start a command in a session of its own, its output going to `out`; raises Refusal `command-not-started`."""
+def spawn(
+    argv: Sequence[str], cwd: Path, env: Mapping[str, str], out: int, *, keep: Sequence[int] = ()
+) -> subprocess.Popen[bytes]:
+    """Start a command in a session of its own, its output going to `out`; raises Refusal `command-not-started`.
+
+    `keep`: open files that it inherits; all others it does not.
+    """
     import subprocess
 
     try:
@@ -39,6 +44,7 @@ def spawn(argv: Sequence[str], cwd: Path, env: Mapping[str, str], out: int) -> s
             stderr=subprocess.STDOUT,
             start_new_session=True,
             close_fds=True,
+            pass_fds=tuple(keep),
             preexec_fn=_reset_signals if _inherits_signals() else None,
         )
     except FileNotFoundError:

@@ -22,8 +22,11 @@ def head_commit(repo: Repo) -> str | None:
 
 
 def _by_files(repo: Repo) -> str | None:
+    return commit_by_files(os.fspath(repo.git_dir), os.fspath(repo.common_dir))
+
+
+def commit_by_files(git_dir: str, common: str) -> str | None:
     """Return the commit that the files of git name; None where git has to be asked."""
-    git_dir, common = os.fspath(repo.git_dir), os.fspath(repo.common_dir)
     said = _read(os.path.join(git_dir, "HEAD"))
     for _ in range(_DEEPEST):
         if _is_commit(said):

@@ -1,0 +1,128 @@
+"""Whether the graph of a tree is that of its HEAD, and if not, why. Imports are few: `graph status` asks it first."""
+
+from __future__ import annotations
+
+import os
+
+from morph_tasks.codegraph import record
+from morph_tasks.codegraph.ignore_rules import rules_digest
+from morph_tasks.codegraph.layout import GRAPH
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from morph_tasks.repo.git import Repo
+
+FRESH, STALE, NO_GRAPH = "fresh", "stale", "no-graph"
+OLD_STAMP, IGNORE_CHANGED, RULES_UNKNOWN = "old-stamp", "ignore-changed", "rules-unknown"
+_STAMP = b'"built_at_commit"'
+_TAIL = 4096
+
+
+class Freshness:
+    """`state`: fresh, stale or no-graph; `reason`: a code, None when fresh; `detail`: the same in a sentence.
+
+    `head`: the commit that is checked out; `built_at`: the commit that the graph is known to be of. None: unknown.
+    """
+
+    __slots__ = ("built_at", "detail", "head", "reason", "rules", "state")
+
+    def __init__(self, state: str, reason: str | None, detail: str, head: str | None, built_at: str | None) -> None:
+        self.state = state
+        self.reason = reason
+        self.detail = detail
+        self.head = head
+        self.built_at = built_at
+        self.rules: str | None = None
+
+    def __repr__(self) -> str:
+        return self.detail
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the part of `graph status --json`."""
+        told: dict[str, Any] = {"state": self.state, "reason": self.reason, "detail": self.detail}
+        return {**told, "builtAtCommit": self.built_at, "head": self.head}
+
+
+def freshness(repo: Repo) -> Freshness:
+    """Compare the graph of a tree with its HEAD and its ignore rules; raises Refusal where git does not answer."""
+    return of_tree(str(repo.root), str(repo.git_dir), str(repo.common_dir))
+
+
+def of_tree(root: str, git_dir: str, common_dir: str, *, stamp: Callable[[], str | None] | None = None) -> Freshness:
+    """Compare as `freshness` does, for the paths of a tree; `stamp` tells the commit in the graph without a look."""
+    if record.signature(root) is None:
+        return Freshness(NO_GRAPH, "absent", f"there is no {GRAPH}", None, None)
+    head = head_of(root, git_dir, common_dir)
+    known = record.current(root, git_dir)
+    # A run that read the files at one commit may have been stamped with the next one: the record comes first.
+    built_at = known.get("head") if known else stamp() if stamp else stamp_of(root)
+    rules = rules_digest(root, common_dir)
+    found = _judged(head, built_at, known, rules)
+    found.rules = rules
+    return found
+
+
+def _judged(head: str | None, built_at: Any, known: dict[str, Any] | None, rules: str | None) -> Freshness:
+    if built_at != head or (head is None and not known):
+        was = f"the graph is of {short(built_at)}" if built_at else "the graph does not say which commit it is of"
+        detail = f"{was}, HEAD is at {short(head)}" if head else f"{was}, and HEAD has no commit"
+        return Freshness(STALE, OLD_STAMP, detail, head, built_at)
+    if rules is None or not known or not known.get("rules"):
+        what = "which ignore rules the graph was extracted with is not known"
+        return Freshness(STALE, RULES_UNKNOWN, what, head, built_at)
+    if known["rules"] != rules:
+        what = "the ignore rules are not those that the graph was extracted with"
+        return Freshness(STALE, IGNORE_CHANGED, what, head, built_at)
+    where = f"is at {short(head)}" if head else "has no commit"
+    return Freshness(FRESH, None, f"the graph is that of HEAD, which {where}, and of the ignore rules", head, built_at)
+
+
+def head_of(root: str, git_dir: str, common_dir: str) -> str | None:
+    """Return the commit that is checked out; None before the first one."""
+    from morph_tasks.repo.head import commit_by_files
+
+    known = commit_by_files(git_dir, common_dir)
+    if known is not None:
+        return known
+    from morph_tasks.repo.plumbing import Plumbing
+    from morph_tasks.repo.spawn import ChildError
+
+    plumbing = Plumbing(root, git_dir)
+    try:
+        said = b"".join(plumbing.stream("rev-parse", "--verify", "--quiet", "HEAD^{commit}"))
+    except ChildError as error:
+        if error.code == 1 and not error.stderr:
+            return None
+        raise plumbing.refusal(error) from None
+    return said.decode().strip() or None
+
+
+def stamp_of(root: str) -> str | None:
+    """Return the commit that graphify wrote into the graph, as a rule at its end; None when it wrote none."""
+    try:
+        with open(f"{root}/{GRAPH}", "rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(size - _TAIL, 0))
+            found = _stamp_in(file.read())
+            if found is None and size > _TAIL:
+                file.seek(0)
+                found = _stamp_in(file.read())
+            return found
+    except OSError:
+        return None
+
+
+def _stamp_in(data: bytes) -> str | None:
+    """Return the value of the last such key; inside of a string its quotes would be escaped."""
+    _, key, after = data.rpartition(_STAMP)
+    value = after.lstrip()[1:].lstrip()[:80].split(b'"') if key and after.lstrip()[:1] == b":" else []
+    commit = value[1].decode("ascii", "replace") if len(value) > 2 and value[0] == b"" else ""
+    return commit if len(commit) in (40, 64) and set(commit) <= set("0123456789abcdef") else None
+
+
+def short(commit: Any) -> str:
+    """Return the first ten digits of a commit."""
+    return str(commit)[:10]

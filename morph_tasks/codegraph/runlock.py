@@ -1,0 +1,85 @@
+"""The lock of a run, and who has it. The kernel gives it back when the last process that writes the graph is gone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from morph_tasks.codegraph.layout import LOCK
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from morph_tasks.repo.git import Repo
+
+_PATIENCE_S = 0.5
+
+
+class Held:
+    """A lock that this process has. `fd` is for the program that writes the graph: an orphan keeps the lock."""
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+
+    def note(self, **about: Any) -> None:
+        """Say who has the lock, for those who ask meanwhile."""
+        import json
+
+        os.ftruncate(self.fd, 0)
+        os.pwrite(self.fd, json.dumps(about).encode(), 0)
+
+
+def holder(git_dir: str) -> dict[str, Any] | None:
+    """Return what the holder of a tree's lock says of itself, {} when it says nothing; None when nobody has it."""
+    import fcntl
+
+    try:
+        fd = os.open(f"{git_dir}/morph-spec/{LOCK}", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return _said(fd)
+    finally:
+        os.close(fd)
+    return None
+
+
+@contextmanager
+def take(repo: Repo) -> Iterator[Held | None]:
+    """Hold the lock of a tree, or None when another run has it; raises Refusal `state-unwritable`."""
+    from morph_tasks.codegraph.layout import lock_file
+    from morph_tasks.errors import Refusal
+    from morph_tasks.repo.files import try_lock
+
+    path, fd = lock_file(repo), None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        # Whoever only asks who has it holds it for an instant.
+        taken = try_lock(fd, _PATIENCE_S)
+    except OSError as error:
+        if fd is not None:
+            os.close(fd)
+        what = f"the lock {path} cannot be taken: {error.strerror or error}"
+        raise Refusal("state-unwritable", what, fix=f"make {path.parent} a folder that you can write") from None
+    try:
+        yield Held(fd) if taken else None
+    finally:
+        if taken:
+            os.ftruncate(fd, 0)
+        # No unlocking: the lock is also that of a program that was started with it and did not end.
+        os.close(fd)
+
+
+def _said(fd: int) -> dict[str, Any]:
+    import json
+
+    try:
+        found = json.loads(os.pread(fd, 4096, 0))
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
