@@ -12,6 +12,9 @@ from morph_tasks.repo.git import open_repo
 if TYPE_CHECKING:
     from morph_tasks.fleet.board import Fleet, Post
 
+# Paths and symbols come from plans and from a graph: they can hold signs that would steer a terminal.
+_CONTROL = dict.fromkeys((*range(32), *range(127, 160)), "\ufffd")
+
 
 @click.command(
     "fleet",
@@ -22,19 +25,38 @@ if TYPE_CHECKING:
 )
 @click.option("--union", is_flag=True, help="Merge all green features beside every work tree: does it fit together?")
 @click.option("--verify", "prove", is_flag=True, help="With --union: prove the result, and name the guilty pair.")
+@click.option(
+    "--collisions",
+    "collide",
+    is_flag=True,
+    help="Compare the plans of all features in work: who changes the same file, or what a file of the other needs?",
+)
 @json_option
-def fleet(union: bool, prove: bool, as_json: bool) -> int:
+def fleet(union: bool, prove: bool, collide: bool, as_json: bool) -> int:
     """Run `morph-spec fleet`."""
+    if collide and (union or prove):
+        raise click.UsageError("--collisions compares plans, --union what is built: one at a time")
     if prove and not union:
         raise click.UsageError("--verify goes with --union")
     if union:
         from morph_tasks.cli.fleet_union import run_union
 
         return run_union(open_repo(), prove, as_json)
+    if collide:
+        return _collisions(as_json)
     from morph_tasks.fleet import board
 
     found = board.board(open_repo())
     say(board.as_json(found), "\n".join(_lines(found)), as_json)
+    return 0
+
+
+def _collisions(as_json: bool) -> int:
+    from morph_tasks.fleet import colliding
+
+    found = colliding.fleet_collisions(open_repo())
+    shown = [line.translate(_CONTROL) for line in colliding.lines(found)]
+    say(colliding.as_json(found), "\n".join(shown), as_json)
     return 0
 
 

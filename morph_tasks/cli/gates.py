@@ -134,6 +134,8 @@ def unapprove(feature: str, gate: str, as_json: bool) -> int:
 def _tell(feature: str, made: Decision, as_json: bool, *, ok: bool) -> None:
     for name in made.ignored:
         warn(f"warning: signal {name} is read from disk or unknown; what was given is ignored")
+    for line in made.warnings:
+        warn(f"warning: {line}")
     payload = {
         "ok": ok,
         "feature": feature,
@@ -142,6 +144,7 @@ def _tell(feature: str, made: Decision, as_json: bool, *, ok: bool) -> None:
         "reasons": list(made.reasons),
         "notEvaluated": list(made.not_evaluated),
         "ignoredSignals": list(made.ignored),
+        "warnings": list(made.warnings),
     }
     lines = [f"gate {made.gate} of {feature} {'pauses' if made.pause else 'passes'}"]
     lines += [f"  - {reason}" for reason in made.reasons]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.errors import Refusal
@@ -121,7 +121,7 @@ def judge(repo: Repo, slug: str, gate: str, data: dict[str, Any]) -> Evaluation:
     if not ordered:
         return said
     reason = ordered.get("reason") or "paused by a person"
-    return Evaluation(said.gate, said.trust, (reason, *said.reasons), said.signals, said.not_evaluated)
+    return replace(said, reasons=(reason, *said.reasons))
 
 
 def _auto(repo: Repo, slug: str, gate: str, data: dict[str, Any]) -> dict[str, Any]:
@@ -159,9 +159,12 @@ def _by_person(repo: Repo, slug: str, gate: str, data: dict[str, Any], consent: 
     }
 
 
-def _plan_hash(repo: Repo, slug: str, gate: str) -> dict[str, str]:
-    """Return what ties an approval of the plan to its text."""
-    return {"planHash": planning.plan_hash(repo.root, slug)} if gate == "plan" else {}
+def _plan_hash(repo: Repo, slug: str, gate: str) -> dict[str, Any]:
+    """Return what ties an approval of the plan to its text, and to what the tree has of the default branch."""
+    if gate != "plan":
+        return {}
+    base = planning.plan_base(repo.root)
+    return {"planHash": planning.plan_hash(repo.root, slug), **({"planBase": base} if base else {})}
 
 
 def _order(data: dict[str, Any], folder: Path, gate: str) -> list[str]:

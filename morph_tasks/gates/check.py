@@ -28,6 +28,7 @@ class Evaluation:
     reasons: tuple[str, ...]
     signals: dict[str, Any]
     not_evaluated: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
     @property
     def told(self) -> tuple[str, ...]:
@@ -44,6 +45,7 @@ class Decision:
     reasons: tuple[str, ...]
     not_evaluated: tuple[str, ...] = ()
     ignored: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
 
     @property
     def pause(self) -> bool:
@@ -57,15 +59,18 @@ def evaluate(
     facts = Facts(repo, slug, feature_dir(repo.root, slug), {**data, "feature": slug}, gate, given or {})
     signals: dict[str, Any] = {}
     reasons = []
+    warnings = []
     for signal in SIGNALS.values():
         reading = signal.read(facts)
         signals |= reading.values
+        if reading.warning:
+            warnings.append(reading.warning)
         if reading.pause:
             reasons.append(reading.pause)
     missing = not_evaluated(facts)
     if missing:
         reasons.append(f"not evaluated yet: {', '.join(missing)}; a person has to look")
-    return Evaluation(gate, trust, tuple(reasons), signals, tuple(missing))
+    return Evaluation(gate, trust, tuple(reasons), signals, tuple(missing), tuple(warnings))
 
 
 def gate_check(
@@ -97,7 +102,7 @@ def gate_check(
     told = said.told
     if record["source"] == MANUAL:
         told = (record["reason"] or "paused by a person", *told)
-    return Decision(gate, record, told, said.not_evaluated, tuple(ignored))
+    return Decision(gate, record, told, said.not_evaluated, tuple(ignored), said.warnings)
 
 
 def decide(
@@ -112,7 +117,12 @@ def decide(
 ) -> Decision:
     """Record a decision taken by the session. What the disk shows cannot be said by hand: such keys are ignored."""
     require_owner_tree(repo, slug, command=command)
-    facts = {name for name in SIGNALS if name not in GIVEN} | {"e2eStatus", "e2eReason", "verificationStaleReason"}
+    facts = {name for name in SIGNALS if name not in GIVEN} | {
+        "e2eStatus",
+        "e2eReason",
+        "verificationStaleReason",
+        "planStaleByMergeReason",
+    }
     said = signals or {}
     ignored = tuple(key for key in said if key in facts)
     kept = {key: value for key, value in said.items() if key not in facts}

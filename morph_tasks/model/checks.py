@@ -18,10 +18,18 @@ class _Value(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True)
 
 
+class PlanBase(_Value):
+    """The default branch and its last commits that the tree held when the plan was written down or accepted."""
+
+    branch: str
+    commits: Annotated[tuple[str, ...], Field(min_length=1)]
+
+
 class PlanRef(_Value):
     """Which plan this was made from."""
 
     hash: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="SHA-256 of plan.md without its errata.")]
+    base: Annotated[PlanBase | None, Field(description="None when it is not known.")] = None
 
 
 class Scenario(_Value):

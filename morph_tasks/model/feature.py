@@ -31,6 +31,9 @@ class Approval(_Open):
     approvedBy: Text | None = Field(default=None, description="`auto`, `manual` or `policy:<work type>`.")
     approver: Text | None = Field(default=None, description="Who signed, when a person did.")
     planHash: Text | None = Field(default=None, description="The plan that was approved (`plan` gate).")
+    planBase: dict[str, Any] | None = Field(
+        default=None, description="The default branch and its commits that the tree held then (`plan` gate)."
+    )
     selfAssessed: Flag = Field(default=False, description="Reviewed by whoever wrote it (`review` gate).")
     overrode: list[Text] = Field(default=[], description="Reasons to pause that the signature passed over.")
 

@@ -28,6 +28,15 @@ def checks_of(report: Report) -> dict[str, Any]:
     }
 
 
+def carried(before: Any, made: dict[str, Any]) -> dict[str, Any]:
+    """Return what is to be written, with the keys of the file before that this version does not make."""
+    if hash_in(before) is None:
+        return made
+    plan = {**made["plan"], **{key: value for key, value in before["plan"].items() if key not in made["plan"]}}
+    kept = {key: value for key, value in before.items() if key not in made}
+    return {**made, "plan": plan, **kept}
+
+
 def hash_in(data: Any) -> str | None:
     """Return the plan's hash that a parsed `checks.json` was made from; None when it tells none."""
     plan = data.get("plan") if isinstance(data, dict) and data.get("version") == VERSION else None

@@ -21,19 +21,35 @@ CHECKS = "2-plan/checks.json"
 State = Literal["fresh", "missing", "stale", "unreadable"]
 
 
-def plan_check(root: Path, feature: str) -> Report:
+def plan_check(root: Path, feature: str, *, accept: bool = False) -> Report:
     """Check the plan of a feature and, when it has no error, write its `checks.json`.
 
+    The base that the plan was written against stays as long as the plan does; `accept` takes what the tree holds now.
     Raises Refusal `feature-not-found`, `plan-missing` (exit 2), `frozen`, `plan-too-large`, `plan-too-deep`,
     `plan-unreadable`, `path-outside-tree`, `corrupt-file`, `invalid-agents`.
     """
     report = read_report(root, feature)
     _refuse_frozen(root, feature, report.hash)
     if report.ok:
-        from morph_tasks.plan.checks_file import checks_of
+        from morph_tasks.plan.checks_file import carried, checks_of, hash_in
 
-        _write(confined(root, str(feature_dir(root, feature) / CHECKS)), checks_of(report))
+        path = confined(root, str(feature_dir(root, feature) / CHECKS))
+        before, made = read_checks(root, feature), checks_of(report)
+        if accept or hash_in(before) != report.hash:
+            from morph_tasks.plan.base import base_of_tree
+
+            base = base_of_tree(root)
+            made["plan"]["base"] = base.as_json() if base else None
+        _write(path, carried(before, made))
     return report
+
+
+def read_checks(root: Path, feature: str) -> Any:
+    """Return the parsed `checks.json` of a feature; None when there is none that can be read."""
+    try:
+        return read_json(confined(root, str(feature_dir(root, feature) / CHECKS)))
+    except (OSError, Refusal):
+        return None
 
 
 def read_report(root: Path, feature: str) -> Report:
@@ -62,7 +78,7 @@ def read_plan(root: Path, feature: str) -> str:
         raise _missing(feature, shown) from None
     except OSError as error:
         raise _unreadable(shown, f"cannot be read: {error.strerror}") from error
-    return _decoded(data, shown)
+    return decoded(data, shown)
 
 
 def plan_state(root: Path, feature: str) -> State:
@@ -95,7 +111,8 @@ def _require_folder(root: Path, feature: str, folder: Path) -> None:
         raise Refusal("feature-not-found", what, fix="morph-spec list", exit_code=2) from None
 
 
-def _decoded(data: bytes, shown: str) -> str:
+def decoded(data: bytes, shown: str) -> str:
+    """Return the bytes of a plan as text; raises Refusal `plan-too-large`, `plan-unreadable`."""
     if len(data) > LARGEST:
         raise Refusal(
             "plan-too-large",
@@ -130,16 +147,19 @@ def _refuse_frozen(root: Path, feature: str, found: str) -> None:
 
 
 def _approved_hash(root: Path, feature: str) -> str | None:
+    stored = approval_of(root, feature).get("planHash")
+    return stored if isinstance(stored, str) and stored else None
+
+
+def approval_of(root: Path, feature: str) -> dict[str, Any]:
+    """Return the record of the approval of a plan; empty when it is not approved, or there is no record."""
     try:
         data = read_json(confined(root, str(feature_dir(root, feature) / "feature.json")))
     except (FileNotFoundError, NotADirectoryError):
-        return None
+        return {}
     gates = data.get("approvalGates") if isinstance(data, dict) else None
     gate = gates.get("plan") if isinstance(gates, dict) else None
-    if not isinstance(gate, dict) or gate.get("approved") is not True:
-        return None
-    stored = gate.get("planHash")
-    return stored if isinstance(stored, str) and stored else None
+    return gate if isinstance(gate, dict) and gate.get("approved") is True else {}
 
 
 def _leads_out(root: Path, path: str) -> bool:

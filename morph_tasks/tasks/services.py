@@ -84,13 +84,15 @@ def agents_file(root: Path) -> Path:
 @guarded
 def check_plan(root: str, feature: str) -> Any:
     """Check the plan of a feature and print what is wrong with it."""
-    from morph_tasks.cli.plan import report_lines
-    from morph_tasks.plan.service import plan_check
+    from morph_tasks.cli.plan import around_lines, report_lines
+    from morph_tasks.fleet.outlook import plan_check
     from morph_tasks.repo.trees import require_owner_tree
 
-    require_owner_tree(open_repo(Path(root)).lightly(), feature, command=f"plan-check {feature}")
-    report = plan_check(Path(root), feature)
-    print("\n".join(report_lines(report)))  # noqa: T201
+    repo = open_repo(Path(root)).lightly()
+    require_owner_tree(repo, feature, command=f"plan-check {feature}")
+    outlook = plan_check(repo, feature)
+    report = outlook.report
+    print("\n".join([*report_lines(report), *around_lines(outlook)]))  # noqa: T201
     return True if not report.errors else failed(f"the plan of {feature} has {len(report.errors)} errors")
 
 
@@ -101,5 +103,40 @@ def check_gate(root: str, feature: str, gate: str) -> Any:
 
     decision = gate_check(open_repo(Path(root)), feature, gate)
     said = f"gate {gate} of {feature} {'pauses' if decision.pause else 'passes'}"
-    print("\n".join([said, *(f"  - {reason}" for reason in decision.reasons)]))  # noqa: T201
+    told = [*(f"  - {reason}" for reason in decision.reasons), *(f"warning: {line}" for line in decision.warnings)]
+    print("\n".join([said, *told]))  # noqa: T201
     return failed(f"gate {gate} of {feature} pauses") if decision.pause else True
+
+
+class GraphFresh:
+    """doit's `uptodate` of the code graph: true when it is that of HEAD and of the ignore rules; shows why not."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+
+    def __call__(self) -> bool:
+        from morph_tasks.codegraph.freshness import FRESH, freshness
+
+        try:
+            return freshness(open_repo(Path(self._root)).lightly()).state == FRESH
+        except Refusal:
+            return False  # the action refuses in our words
+
+    def __repr__(self) -> str:
+        from morph_tasks.codegraph.freshness import freshness
+
+        try:
+            return repr(freshness(open_repo(Path(self._root)).lightly()))
+        except Refusal as refusal:
+            return f"{refusal.code}: {refusal.what}"
+
+
+@guarded
+def refresh_graph(root: str) -> Any:
+    """Bring the code graph of a tree up to date, as the command does."""
+    from morph_tasks.cli.graph import told
+    from morph_tasks.codegraph.running import run
+
+    ran = run(open_repo(Path(root)), "refresh")
+    print("\n".join([*(f"warning: {line}" for line in ran.warnings), told(ran)]))  # noqa: T201
+    return True

@@ -36,10 +36,14 @@ class Facts:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a signal saw (recorded with the decision) and why it pauses the gate, if it does."""
+    """What a signal saw (recorded with the decision) and why it pauses the gate, if it does.
+
+    `warning`: what people should hear although it pauses nothing.
+    """
 
     values: dict[str, Any] = field(default_factory=dict)
     pause: str | None = None
+    warning: str | None = None
 
 
 class Signal(Protocol):
