@@ -139,6 +139,7 @@ def about(made: SetUp) -> list[str]:
     copied = [*made.copies.env, *made.copies.included]
     lines += [f"  copied: {_some(copied)}"] if copied else []
     lines += ["  the feature's folder moved here from the main tree"] if made.moved else []
+    lines += ["  the code graph of the main tree was copied here"] if made.graph else []
     if made.archived:
         push = f"git push origin {shlex.quote(made.branch)}"
         lines.append(

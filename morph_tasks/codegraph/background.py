@@ -38,16 +38,14 @@ class Kicked:
 
 
 def kick(repo: Repo) -> Kicked:
-    """Start a refresh of the main tree where its graph is old, and do not wait for it. Never raises a Refusal.
+    """Start a refresh of the main tree where its graph is old, and do not wait for it. Never raises.
 
     Not started: `off`, `no-main-tree`, `no-graph`, `fresh`, `unavailable`, `failed-here` (it failed on this very
     commit), `running`, `not-started`.
     """
-    from morph_tasks.errors import Refusal
-
     try:
         return _kick(repo)
-    except (Refusal, OSError) as error:
+    except Exception as error:  # whoever kicks has done something else, which stands
         log(repo, f"no refresh was started: {error}")
         return Kicked("not-started")
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
 
 # Derived in every tree; `.morph/.gitignore` names them too, where it is committed.
-DERIVED = (".morph/worktree.env", ".morph/state.json", ".morph/evidence", ".morph/logs")
+DERIVED = (".morph/worktree.env", ".morph/state.json", ".morph/evidence", ".morph/logs", "graphify-out")
 _SPECIAL = re.compile(r"[\\*?\[\] ]")
 
 

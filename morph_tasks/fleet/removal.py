@@ -146,7 +146,7 @@ def plan_removal(
     obstacles.refuse_mounts(path)
     obstacles.refuse_trees_inside(repo, path)
     seen = look(path, admin)
-    obstacles.refuse_dirty(_without(seen, without), path)
+    obstacles.refuse_dirty(_without(seen, [*without, *derived_graph(path, seen.dirty)]), path)
     branch = _branch_of(repo, admin)
     obstacles.refuse_exclusive_commits(repo, admin, None if branch else seen.head)
     obstacles.refuse_submodules(repo, path, admin, seen)
@@ -169,6 +169,7 @@ def remove_tree(repo: Repo, plan: RemovalPlan, *, stamp: str, name: str, namespa
             registration.deregister(repo, plan.path)
             return RemovedTree(plan, kept=kept)
         saved = _back_up(repo, plan, stamp, name, namespace)
+        _drop_lent_rules(plan.path)
         moved = aside.move_aside(
             repo, plan.path, plan.admin, stamp=stamp, links=plan.unlinked, about={"backup": str(saved or "")}
         )
@@ -194,6 +195,26 @@ def remove_tree(repo: Repo, plan: RemovalPlan, *, stamp: str, name: str, namespa
 def _without(seen: Look, paths: Sequence[str]) -> Look:
     left = (name for name in seen.dirty if not any(name == one or name.startswith(f"{one}/") for one in paths))
     return replace(seen, dirty=tuple(left))
+
+
+def derived_graph(tree: Path, dirty: Sequence[str]) -> list[str]:
+    """Return which paths of a tree belong to its code graph, which is made again: nobody's work is in them."""
+    from morph_tasks.codegraph.layout import FOLDER
+
+    found = [FOLDER]
+    if ".graphifyignore" in dirty:
+        from morph_tasks.codegraph.ignore_rules import NAME, leftover
+
+        found += [NAME] if leftover(tree) else []
+    return found
+
+
+def _drop_lent_rules(tree: Path) -> None:
+    """Remove the rules that a killed run of graphify left in a tree, once nothing else keeps it from going."""
+    from morph_tasks.codegraph.ignore_rules import drop_leftover
+
+    with suppress(OSError):
+        drop_leftover(tree)
 
 
 def lenient_config(repo: Repo) -> Config:
@@ -349,8 +370,9 @@ def _prove_again(repo: Repo, plan: RemovalPlan, moved: Aside, saved: Path | None
     obstacles.refuse_under_way(moved.admin, plan.path)
     obstacles.refuse_mounts(moved.place)
     seen = look(moved.place, moved.admin, home=plan.path)
-    if seen.dirty:
-        raise _changed(plan.path, seen.dirty)
+    left = _without(seen, derived_graph(moved.place, seen.dirty)).dirty
+    if left:
+        raise _changed(plan.path, left)
     branch = _branch_of(repo, moved.admin)
     obstacles.refuse_exclusive_commits(repo, moved.admin, None if branch else seen.head)
     obstacles.refuse_submodules(repo, moved.place, moved.admin, seen)

@@ -14,6 +14,7 @@ from morph_tasks.features.ignores import IGNORES
 from morph_tasks.features.store import ARCHIVE, FEATURES, feature_dir, state_lock, write_index
 from morph_tasks.features.whereabouts import holds
 from morph_tasks.fleet import marker, treeenv
+from morph_tasks.fleet.codegraph import seed_graph
 from morph_tasks.fleet.copies import Copied, copy_all
 from morph_tasks.fleet.editor import SETTINGS, EditorSettings, settle_editor
 from morph_tasks.fleet.excludes import DERIVED, exclude
@@ -39,6 +40,7 @@ class SetUp:
 
     `moved`: the feature's folder came from the main tree; `handoff`: the page for the next session.
     `archived`: the tree is for commits that follow a finished feature, such as those that a review asked for.
+    `graph`: it has a copy of the code graph of the main tree.
     """
 
     path: Path
@@ -57,6 +59,7 @@ class SetUp:
     handoff: Path | None = None
     resumed: bool = False
     archived: bool = False
+    graph: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Return the document of `worktree setup --json` and `provision --json`."""
@@ -72,6 +75,7 @@ class SetUp:
         said |= {"worktreeInclude": self.copies.include_json(), "moved": self.moved}
         said["editorSettings"] = self.editor_settings.as_json() if self.editor_settings else None
         said["handoff"] = str(self.handoff) if self.handoff else None
+        said["graph"] = {"copied": self.graph}
         if self.root_warning:
             said["worktreeRootWarning"] = self.root_warning
         return said | {"warnings": list(self.warnings)}
@@ -156,6 +160,7 @@ def reattach(
         if base_port is not None:
             treeenv.write(tree, _config_of(tree, config), key, treeenv.works_on(tree, key))
         undo.pop_all()
+        seed_graph(primary, tree)
         marker.drop(primary, key)
 
 
@@ -302,6 +307,7 @@ def settled(
     linked, copied, env = furnished
     handoff, problems = (None, []) if archived else _handoff(tree, plan.key)
     editor = settle_editor(primary, config)
+    graph, trouble = seed_graph(primary, tree)
     if plan.half:
         _sweep(primary, tree, plan.key)
     marker.drop(primary, plan.key)
@@ -316,12 +322,13 @@ def settled(
         copies=copied,
         env=env.values,
         editor_settings=editor,
-        warnings=(*warnings, *env.warnings, *problems, *_submodules(tree)),
+        warnings=(*warnings, *env.warnings, *problems, *trouble, *_submodules(tree)),
         root_warning=place.warning,
         moved=moved,
         handoff=handoff,
         resumed=plan.half is not None,
         archived=archived,
+        graph=graph,
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from morph_tasks.errors import Refusal
 from morph_tasks.tasks import services
+from morph_tasks.tasks.codegraph import graph_refresh
 from morph_tasks.tasks.finishing import finish_tasks
 from morph_tasks.tasks.graph import feature_graph
 from morph_tasks.tasks.names import task_name
@@ -43,6 +44,7 @@ def all_tasks() -> Iterator[Any]:
         (str(Path.cwd()), _variables()),
         "list the features of this tree (read-only)",
     )
+    yield _from_dict(graph_refresh(), None)
     for family, doc in FAMILIES.items():
         yield _plain(family, services.refuse_family, (family, tuple(_features())), doc)
     for feature in _features():

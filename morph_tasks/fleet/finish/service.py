@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from morph_tasks.errors import Refusal
 from morph_tasks.features.store import feature_dir, now
 from morph_tasks.fleet import journal as journals
+from morph_tasks.fleet.codegraph import refresh_graph
 from morph_tasks.fleet.finish.archive import archive_step, begin_archive
 from morph_tasks.fleet.finish.integrate import integrate_step
 from morph_tasks.fleet.finish.outcome import Outcome, forecast, outcome_of
@@ -31,6 +32,7 @@ STEPS: dict[str, Step] = {
     "teardown": teardown_step,
     "retention": retention_step,
 }
+LAST = "retention"
 
 
 def finish(repo: Repo, slug: str, wish: Wish) -> Outcome:
@@ -46,7 +48,9 @@ def finish(repo: Repo, slug: str, wish: Wish) -> Outcome:
         journal = _begun(made)
         for name in STEPS:
             _run(repo, journal, name)
-        return outcome_of(made.place.primary, journal)
+        ended = outcome_of(made.place.primary, journal)
+    refresh_graph(made.place.primary)
+    return ended
 
 
 def step(repo: Repo, slug: str, wish: Wish, name: str) -> Outcome | None:
@@ -60,6 +64,8 @@ def step(repo: Repo, slug: str, wish: Wish, name: str) -> Outcome | None:
             _begun(made)
         elif not wish.dry_run:
             _run(repo, _journal(repo, slug), name)
+            if name == LAST:
+                refresh_graph(repo)
     return None
 
 

@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from morph_tasks.features.store import feature_dir
+from morph_tasks.fleet.codegraph import refresh_graph
 from morph_tasks.fleet.lock import fleet_lock
 from morph_tasks.fleet.undo.outcome import Outcome
 from morph_tasks.fleet.undo.past import read_past
@@ -38,7 +39,8 @@ def undo(repo: Repo, feature: str, *, without_ignored: bool = False, dry_run: bo
                 record.end_step(name, **step(plan))
         facts = {name: record.step(name) for name in ALL}
         record.end()
-        return Outcome(plan, resumed=resumed, facts=facts, recovered=tuple(recovered))
+    refresh_graph(repo)
+    return Outcome(plan, resumed=resumed, facts=facts, recovered=tuple(recovered))
 
 
 def _recover(repo: Repo) -> list[str]:
