@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,10 @@ from morph_tasks.gates.approval import unapprove as unapprove_gate
 from morph_tasks.gates.check import Decision, decide
 from morph_tasks.gates.check import gate_check as check_gate
 from morph_tasks.repo.git import open_repo
+
+if TYPE_CHECKING:
+    from morph_tasks.repo.git import Repo
+    from morph_tasks.verify.reach.model import Answer
 
 gate_argument = click.argument("gate", type=click.Choice(GATES))
 
@@ -63,8 +67,10 @@ class TrueFalse(click.ParamType[bool]):
 def gate_check(feature: str, gate: str, signals: str | None, trust: str | None, as_json: bool) -> int:
     """Run `morph-spec gate-check`."""
     given = json.loads(signals) if signals else {}
-    made = check_gate(open_repo(), feature, gate, given=given, trust=trust, command=typed())
-    _tell(feature, made, as_json, ok=not made.pause)
+    repo = open_repo()
+    made = check_gate(repo, feature, gate, given=given, trust=trust, command=typed())
+    changes = _changes(repo, feature) if gate == "review" else None
+    _tell(feature, made, as_json, ok=not made.pause, changes=changes)
     return 1 if made.pause else 0
 
 
@@ -131,7 +137,14 @@ def unapprove(feature: str, gate: str, as_json: bool) -> int:
     return _stand(feature, unapprove_gate(open_repo(), feature, gate, command=typed()), as_json)
 
 
-def _tell(feature: str, made: Decision, as_json: bool, *, ok: bool) -> None:
+def _changes(repo: Repo, feature: str) -> Answer:
+    """Return what a reviewer looks at first: the changes that no test of a scenario reaches."""
+    from morph_tasks.verify.reach.standing import standing
+
+    return standing(repo, feature)
+
+
+def _tell(feature: str, made: Decision, as_json: bool, *, ok: bool, changes: Answer | None = None) -> None:
     for name in made.ignored:
         warn(f"warning: signal {name} is read from disk or unknown; what was given is ignored")
     for line in made.warnings:
@@ -148,6 +161,11 @@ def _tell(feature: str, made: Decision, as_json: bool, *, ok: bool) -> None:
     }
     lines = [f"gate {made.gate} of {feature} {'pauses' if made.pause else 'passes'}"]
     lines += [f"  - {reason}" for reason in made.reasons]
+    if changes is not None:
+        from morph_tasks.verify.reach.wording import summary_lines
+
+        payload |= changes.as_json()
+        lines = [*summary_lines(changes, feature), *lines]
     say(payload, "\n".join(lines), as_json)
 
 

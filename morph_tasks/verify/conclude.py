@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from morph_tasks.verify import baseline, report
 from morph_tasks.verify.judge import Verdict, roll_up, settles
+from morph_tasks.verify.reach.answer import explain_changes
+from morph_tasks.verify.reach.wording import summary_lines
 from morph_tasks.verify.run import Run
 from morph_tasks.verify.scenarios.proof import prove
 from morph_tasks.verify.stamp import holds, make_stamp, write_stamp
@@ -49,14 +51,15 @@ def _conclude(run: Run, started_ns: int, tree: TreeState) -> report.Result:
     if held and old:
         stamp = {**stamp, **{name: old[name] for name in ("sha", "ts", "durationMs", "source", "ciRun") if name in old}}
     said = {"persisted": reason is None, "reason": reason, "repeatOf": _repeat(old, stamp)}
-    document = report.payload(run, verdict, found, stamp, said)
+    changes = explain_changes(run, found, outcomes)
+    document = report.payload(run, verdict, found, stamp, said) | changes.as_json()
     if run.request.record_baseline:
         document["baseline"] = {"recorded": recorded, "refused": refused}
     if refused:
         document |= {"ok": False, "code": "baseline-refused", "message": refused}
     report.append_event(run, document)
     run.observer.save()
-    lines = tuple(report.lines(verdict, found, document, settled=held))
+    lines = (*summary_lines(changes, run.feature), *report.lines(verdict, found, document, settled=held))
     if recorded:
         lines += (f"baseline recorded: {', '.join(f'{name} {count}' for name, count in recorded.items())}",)
     green = verdict.status == "pass" and refused is None

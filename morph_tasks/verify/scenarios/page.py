@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from morph_tasks.errors import Refusal
+from morph_tasks.verify.reach.wording import reached_lines, shown, summary_lines
 from morph_tasks.verify.scenarios.carriers import Carrier
 from morph_tasks.verify.scenarios.page_style import STYLE
 from morph_tasks.verify.scenarios.trace import Row, Stray, Trace
-from morph_tasks.verify.scenarios.wording import LISTS, headline, shown
+from morph_tasks.verify.scenarios.wording import LISTS, headline
 
 MARK = '<meta name="generator" content="morph-spec trace">'
 _HEAD = 4096  # the mark stands in the first bytes
@@ -74,8 +75,9 @@ def _page(found: Trace) -> Iterator[str]:
     yield f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>"
     yield f'<p class="sum">{_text(headline(found))}</p>'
     yield from _origin(found)
+    yield from _changes(found)
     yield from _gaps(found)
-    yield from _matrix(found.rows or ())
+    yield from _matrix(found)
     for name, heading in LISTS:
         yield from _strays(heading, getattr(found, name))
     yield from _strays("Ids of other features", found.others)
@@ -102,18 +104,28 @@ def _gaps(found: Trace) -> Iterator[str]:
         yield "</ul></section>"
 
 
-def _matrix(rows: Sequence[Row]) -> Iterator[str]:
+def _changes(found: Trace) -> Iterator[str]:
+    """Yield the changes that no scenario explains, or why that is not known."""
+    said = summary_lines(found.changes, found.feature, whole=True)
+    if said:
+        yield f'<section class="{"bad" if found.changes.known else "mute"}"><h2>Changes</h2><ul>'
+        yield from (f"<li>{_text(line.strip())}</li>" for line in said)
+        yield "</ul></section>"
+
+
+def _matrix(found: Trace) -> Iterator[str]:
+    rows = found.rows
     if not rows:
         return
     yield '<table class="matrix"><caption>Scenarios of the plan, and below each the tests that carry it</caption>'
     yield "<colgroup><col><col><col><col></colgroup>\n<thead><tr>"
     yield "".join(f'<th scope="col">{head}</th>' for head in ("Test", "File", "Run by", "Found")) + "</tr></thead>"
     for row in rows:
-        yield from _row(row)
+        yield from _row(row, list(reached_lines(found.changes, row.id)))
     yield "</table>"
 
 
-def _row(row: Row) -> Iterator[str]:
+def _row(row: Row, reached: Sequence[str]) -> Iterator[str]:
     """Yield one scenario: a line that stays in sight while its tests pass by, and the tests."""
     many = f"{len(row.tests)} test{'' if len(row.tests) == 1 else 's'}"
     slices = f"slice{'s' if len(row.slices) > 1 else ''} {', '.join(row.slices)}" if row.slices else "no slice"
@@ -123,6 +135,7 @@ def _row(row: Row) -> Iterator[str]:
     said = "; ".join(filter(None, (f"proof: {row.proof}", slices, many, note)))
     yield f"<small>{_text(said)}</small></th></tr>"
     yield from map(_test, row.tests)
+    yield from (f'<tr><td colspan="4"><small>reaches {_text(line)}</small></td></tr>' for line in reached)
     yield "</tbody>"
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from morph_tasks.verify.reach.model import Answer
+from morph_tasks.verify.reach.standing import standing
 from morph_tasks.verify.scenarios.carriers import Carrier, carriers
 from morph_tasks.verify.scenarios.collect import TIMEOUT_S, Collection, clean, collect
 from morph_tasks.verify.scenarios.owed import Owed, OwedScenario, owed
@@ -78,6 +80,7 @@ class Trace:
     commit: str | None = None
     dirty: bool | None = None
     plan_hash: str | None = None
+    changes: Answer = field(default_factory=Answer.without_scenarios)
 
     @property
     def gaps(self) -> tuple[Row, ...]:
@@ -104,6 +107,8 @@ class Trace:
             "unrun": [one.as_json() for one in self.unrun],
             "nodes": list(self.nodes),
             "problems": list(self.problems),
+            "hunks": self.changes.hunks(),
+            **self.changes.as_json(),
         }
 
 
@@ -136,6 +141,7 @@ def trace(repo: Repo, feature: str, *, collecting: bool = True, timeout_s: float
         commit=repo.head(),
         dirty=_dirty(repo),
         plan_hash=_plan_hash(repo.root, feature),
+        changes=standing(repo, feature),
     )
 
 

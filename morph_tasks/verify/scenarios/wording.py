@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 
+from morph_tasks.verify.reach.wording import data_line, reached_lines, shown, summary_lines
 from morph_tasks.verify.scenarios.carriers import Carrier
 from morph_tasks.verify.scenarios.trace import Row, Stray, Trace
 
 _MOST_OTHERS = 5
-_PLAIN = " \u200d"  # the second one joins pictures
 LISTS = (
     ("unknown", "Ids that name no scenario"),
     ("ambiguous", "Ids that may be another feature's"),
@@ -35,24 +34,16 @@ def headline(found: Trace) -> str:
     return f"{said}{by_hand}; {tests} test{'s carry' if tests != 1 else ' carries'} them"
 
 
-def shown(text: str) -> str:
-    """Return a text on one line, with signs that steer a terminal or turn its direction spelled out."""
-    return "".join(
-        char if char in _PLAIN or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp") else _spelled(char)
-        for char in text
-    )
-
-
-def _spelled(char: str) -> str:
-    return char.encode("unicode_escape", "surrogatepass").decode("ascii")
-
-
 def _lines(found: Trace) -> Iterator[str]:
     yield headline(found)
+    yield from summary_lines(found.changes, found.feature, whole=True)
     rows = found.rows or ()
     for row in sorted(rows, key=lambda row: not row.gap):
         yield ""
         yield from _row(row)
+        yield from (f"       reaches {line}" for line in reached_lines(found.changes, row.id))
+    if data := data_line(found.changes):
+        yield from ("", data)
     for name, title in LISTS:
         strays: Sequence[Stray] = getattr(found, name)
         if strays:

@@ -23,10 +23,10 @@ _SETTINGS = (
 # Said in full, so that nobody's own settings change what counts as added.
 _DIFF = (
     "diff", "-U0", "-M", "-l2000", "--inter-hunk-context=0", "--diff-algorithm=myers", "--indent-heuristic",
-    "--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--ignore-submodules=all", "--diff-filter=d",
+    "--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--ignore-submodules=all",
     "--src-prefix=a/", "--dst-prefix=b/",
 )  # fmt: skip
-_HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _QUOTED = re.compile(rb'\\([abtnvfr"\\]|[0-7]{3})')
 _PLAIN = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
 
@@ -45,6 +45,14 @@ def added_files(repo: Repo, base: str, names: Sequence[str] = ()) -> list[AddedF
     `names` are patterns such as `*.py`; `.morph/` never counts. Git's rules about binary files and line ends hold.
     Raises ProcError.
     """
+    return list(parse_added(diff_since(repo, base, names)))
+
+
+def diff_since(repo: Repo, base: str, names: Sequence[str] = (), *, deleted: bool = False) -> bytes:
+    """Return git's diff without context from the tree `base` to the files as they are, untracked ones included.
+
+    `names` as for `added_files`; `deleted`: with the files that are gone. Raises ProcError.
+    """
     wanted = [f":(glob,icase)**/{name}" for name in names] or [":/"]
     pathspecs = ["--", *wanted, ":(top,exclude).morph"]
     untracked = [
@@ -54,7 +62,8 @@ def added_files(repo: Repo, base: str, names: Sequence[str] = ()) -> list[AddedF
     ]
     with tempfile.TemporaryDirectory(prefix="morph-added-") as folder:
         env = _private_index(repo, Path(folder), untracked, hidden_paths(repo))
-        return list(parse_added(_git(repo, [*_SETTINGS, *_DIFF, base, *pathspecs], env)))
+        words = [*_SETTINGS, *_DIFF, *([] if deleted else ["--diff-filter=d"]), base, *pathspecs]
+        return _git(repo, words, env)
 
 
 def _private_index(repo: Repo, folder: Path, untracked: Sequence[bytes], hidden: Sequence[bytes]) -> dict[str, str]:
@@ -96,24 +105,27 @@ def parse_added(diff: bytes) -> Iterator[AddedFile]:
             number, new = number + 1, new - 1
         elif old > 0 and line.startswith(b"-"):
             old -= 1
-        elif hit := _HUNK.match(line):
+        elif hit := HUNK.match(line):
             old, number, new = int(hit[1] or 1), int(hit[2]), int(hit[3] or 1)
         elif line.startswith(b"diff --git "):
             if path is not None and lines:
                 yield AddedFile(path, tuple(lines))
             path, lines, old, new = None, [], 0, 0
         elif line.startswith(b"+++ "):
-            path = _path(line[4:])
+            path = path_of(line[4:])
     if path is not None and lines:
         yield AddedFile(path, tuple(lines))
 
 
-def _path(shown: bytes) -> str | None:
-    """Return the path of a `+++` line; git quotes odd characters, and ends names with spaces in a tab."""
+def path_of(shown: bytes, side: bytes = b"b/") -> str | None:
+    """Return the path of a `+++` line, with `a/` of a `---` line; None for no file.
+
+    Git quotes odd characters, and ends names with spaces in a tab.
+    """
     name = shown.removesuffix(b"\t")
     if name.startswith(b'"') and name.endswith(b'"'):
         name = _QUOTED.sub(_unquoted, name[1:-1])
-    return os.fsdecode(name.removeprefix(b"b/")) if name.startswith(b"b/") else None
+    return os.fsdecode(name.removeprefix(side)) if name.startswith(side) else None
 
 
 def _unquoted(hit: re.Match[bytes]) -> bytes:
