@@ -9,7 +9,7 @@ from morph_tasks.codegraph.index_schema import EXTERNAL, HIDDEN, KINDS, REMARK, 
 from morph_tasks.codegraph.naming import bare, fold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from types import TracebackType
     from typing import Any
 
@@ -134,11 +134,12 @@ class Index:
 
     def undecided(self, ids: Iterable[int]) -> list[tuple[Edge, tuple[int, ...]]]:
         """Return the references that may mean one of these symbols or another of the name, with all candidates."""
-        stubs = {row[0] for row in self._by("SELECT DISTINCT node FROM undecided WHERE option IN ({})", ids)}
+        rows = {row[0] for row in self._by("SELECT DISTINCT edge FROM undecided WHERE option IN ({})", ids)}
         options: dict[int, list[int]] = {}
-        for stub, option in self._by("SELECT node, option FROM undecided WHERE node IN ({})", stubs):
-            options.setdefault(stub, []).append(option)
-        return [(edge, tuple(options[edge.target])) for edge in self.into(stubs)]
+        for edge, option in self._by("SELECT edge, option FROM undecided WHERE edge IN ({})", rows):
+            options.setdefault(edge, []).append(option)
+        found = self._by(f"{_EDGE.replace('SELECT', 'SELECT e.rowid,')} WHERE e.rowid IN ({{}})", rows)
+        return [(_edge(edge), tuple(options[row])) for row, *edge in found]
 
     def find(self, query: str) -> list[Symbol]:
         """Return what a text can mean, by the first of these that there is: a key, a path, `path:Name`, a name.
@@ -181,9 +182,12 @@ class Index:
 
     def _edges(self, end: str, ids: Iterable[int]) -> list[Edge]:
         rows = self._by(f"{_EDGE} WHERE e.{end} IN ({{}}) AND e.layers & {_SANE} ORDER BY e.rowid", ids)
-        return [
-            Edge(source, target, relation, file, line, VIAS[via]) for source, target, relation, file, line, via in rows
-        ]
+        return [_edge(row) for row in rows]
+
+
+def _edge(row: Sequence[Any]) -> Edge:
+    source, target, relation, file, line, via = row
+    return Edge(source, target, relation, file, line, VIAS[via])
 
 
 def _symbol(row: tuple[Any, ...]) -> Symbol:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from morph_tasks.codegraph.index_schema import EXTERNAL, HIDDEN, INDICES, KINDS, REMARK, TABLES, TEST
 from morph_tasks.codegraph.marks import is_test
-from morph_tasks.codegraph.naming import bare, fold
+from morph_tasks.codegraph.naming import fold
 
 if TYPE_CHECKING:
     from morph_tasks.codegraph.table import Table
@@ -30,7 +30,8 @@ def fill(connection: sqlite3.Connection, table: Table, meta: Mapping[str, Any]) 
     many("INSERT INTO node VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", _nodes(table))
     many("INSERT INTO edge VALUES (?, ?, ?, ?, ?, ?, ?)", table.rows)
     many(
-        "INSERT INTO undecided VALUES (?, ?)", [(n, option) for n, found in table.undecided.items() for option in found]
+        "INSERT INTO undecided VALUES (?, ?)",
+        [(at + 1, option) for at, found in table.undecided.items() for option in found],
     )
     many("INSERT INTO path VALUES (?, ?)", [(number, path) for path, number in table.files.items() if path])
     many("INSERT INTO relation VALUES (?, ?)", [(number, name) for name, number in table.relations.items()])
@@ -67,7 +68,7 @@ def _nodes(table: Table) -> list[tuple[Any, ...]]:
     files, owners, nodes = table.files, table.owners, table.nodes
     tests = {path for path in files if path and is_test(path)}
     kinds = {kind: number for number, kind in enumerate(KINDS)}
-    names = [bare(node.label or "") for node in nodes]
+    names = table.names
     rows: list[tuple[Any, ...]] = []
     for number, (node, name, kind) in enumerate(zip(nodes, names, table.kinds, strict=True)):
         owner = owners.get(number)

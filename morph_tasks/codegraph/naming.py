@@ -39,6 +39,8 @@ def names_its_file(label: str, file: str) -> bool:
 def kind_of(node: RawNode, *, is_method: bool, is_parent: bool) -> str:
     """Return what a node is: file, type, function, method, namespace, package or other."""
     label, said = node.label or "", node.type
+    if node.is_class and said is None and label[-1:] != ")":
+        return "type"
     if said in ("namespace", "package"):
         return said
     if said == "external" or node.external:

@@ -19,6 +19,8 @@ class Meta(msgspec.Struct, gc=False):
     type_path: str | None = None
     signature: str | None = None
     arity: int | None = None
+    is_partial: bool | None = None
+    is_nested_type: bool | None = None
 
 
 class RawNode(msgspec.Struct, gc=False):
@@ -38,7 +40,7 @@ class RawNode(msgspec.Struct, gc=False):
 class LinkMeta(msgspec.Struct, gc=False):
     """What a link says beside its ends: the name as it was written, and what a `using` names."""
 
-    ref_token: str | None = None
+    ref_qualifier: str | None = None
     target_fqn: str | None = None
     using_kind: str | None = None
     alias: str | None = None
@@ -52,6 +54,7 @@ class RawLink(msgspec.Struct, gc=False):
     relation: str | None = None
     source_file: str | None = None
     source_location: str | None = None
+    context: str | None = None
     metadata: LinkMeta | None = None
     key: int | str | None = None
 
@@ -127,6 +130,8 @@ def _node(item: dict[str, Any]) -> RawNode:
             type_path=_text(meta.get("type_path")),
             signature=_text(meta.get("signature")),
             arity=arity if isinstance(arity, int) else None,
+            is_partial=meta.get("is_partial") is True,
+            is_nested_type=meta.get("is_nested_type") is True,
         ),
     )
 
@@ -141,6 +146,7 @@ def _link(item: dict[str, Any]) -> RawLink:
         relation=_text(item.get("relation")),
         source_file=_text(item.get("source_file")),
         source_location=_text(item.get("source_location")),
+        context=_text(item.get("context")),
         metadata=LinkMeta(**{name: _text(meta.get(name)) for name in LinkMeta.__struct_fields__}),
         key=key if isinstance(key, int | str) else None,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from morph_tasks.codegraph.naming import kind_of, line_of
+from morph_tasks.codegraph.naming import bare, kind_of, line_of
 from morph_tasks.codegraph.raw import RawGraph, RawLink, RawNode
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 RAW, SANE = 1, 2  # the layers that an edge belongs to
 BOTH = RAW | SANE
-VIAS = ("direct", "coalesced", "language-disambiguated", "recovered-dispatch", "recovered-call")
+DIRECT, COALESCED, LANGUAGE, DISPATCH, CALL = range(5)  # how an edge came to be known: positions in `VIAS`
 
 # source, target, relation, file, line, layers, via: positions in the lists of the table; file 0 is none
 Row = tuple[int, int, int, int, int | None, int, int]
@@ -47,18 +47,57 @@ class Table:
     files: Numbers
     relations: Numbers
     lines: Mapping[str | None, int | None]
+    positions: dict[int, list[int]] = field(default_factory=dict)  # of the rows, by relation
+    names: list[str] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)
     owners: dict[int, int] = field(default_factory=dict)
     hidden: set[int] = field(default_factory=set)
     external: set[int] = field(default_factory=set)
-    undecided: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    undecided: dict[int, tuple[int, ...]] = field(default_factory=dict)  # by the position of the row
+    paths: list[str] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
-    multigraph: bool = False
+
+    def move(self, position: int, source: int, target: int, via: int) -> None:
+        """Put the ends of a link on other nodes; the link as it was stays in the raw layer."""
+        _, _, relation, file, line, layers, _ = self.rows[position]
+        moved = (source, target, relation, file, line, SANE, via)
+        if layers & RAW:
+            self.leave_out(position)
+            self.add(moved)
+        else:
+            self.rows[position] = moved
+
+    def leave_out(self, position: int) -> None:
+        """Leave a link to the raw layer."""
+        row = self.rows[position]
+        self.rows[position] = (*row[:5], RAW, row[6])
+
+    def add(self, row: Row) -> None:
+        """Add an edge that graphify does not have."""
+        self.positions.setdefault(row[2], []).append(len(self.rows))
+        self.rows.append(row)
+
+    def find_owners(self) -> None:
+        """Find the type that each member belongs to."""
+        kinds = self.kinds
+        links = reversed(self.links_of("contains", "defines", "method"))
+        self.owners = {held: holder for holder, held in links if kinds[holder] in ("type", "other")}
+
+    def path_of(self, file: int) -> str | None:
+        """Return the path that a number of `files` stands for."""
+        if len(self.paths) != len(self.files):
+            self.paths = ["" if path is None else path for path in self.files]
+        return self.paths[file] or None
 
     def links_of(self, *relations: str) -> list[tuple[int, int]]:
         """Return the ends of the sane edges with one of these relations."""
-        wanted = {self.relations[name] for name in relations if name in self.relations}
-        return [(row[0], row[1]) for row in self.rows if row[2] in wanted and row[5] & SANE]
+        rows = self.rows
+        return [rows[at][:2] for at in self.at(*relations) if rows[at][5] & SANE]
+
+    def at(self, *relations: str) -> list[int]:
+        """Return the positions of the rows with one of these relations, in their order."""
+        found = [self.positions.get(self.relations[name], []) for name in relations if name in self.relations]
+        return found[0] if len(found) == 1 else sorted(position for part in found for position in part)
 
 
 def tabulate(graph: RawGraph) -> Table:
@@ -86,10 +125,32 @@ def tabulate(graph: RawGraph) -> Table:
         )
         for link in links
     ]
+    if not graph.multigraph:
+        _merge_parallel(rows, links)
     nodes += [RawNode(id=key) for key in list(ids)[len(nodes) :]]
-    table = Table(nodes, ids, links, rows, files, relations, lines, multigraph=bool(graph.multigraph))
+    positions: dict[int, list[int]] = {number: [] for number in relations.values()}
+    table = Table(nodes, ids, links, rows, files, relations, lines, positions)
     _describe(table)
     return table
+
+
+def _merge_parallel(rows: list[Row], links: list[RawLink]) -> None:
+    """Let the last of several links between two nodes win in the raw layer, key by key, as in graphify."""
+    if len({row[:2] for row in rows}) == len(rows):
+        return
+    first: dict[tuple[int, int], list[int]] = {}
+    for position, row in enumerate(rows):
+        first.setdefault(row[:2], []).append(position)
+    for (source, target), positions in first.items():
+        if len(positions) == 1:
+            continue
+        said: list[int | None] = [rows[positions[0]][at] for at in (2, 3, 4)]
+        for position in positions:
+            row, link = rows[position], links[position]
+            given = (link.relation, link.source_file, link.source_location)
+            said = [old if value is None else row[at] for at, old, value in zip((2, 3, 4), said, given, strict=True)]
+            rows[position] = (*row[:5], SANE, row[6])
+        rows.append((source, target, said[0] or 0, said[1] or 0, said[2], RAW, DIRECT))
 
 
 def _merge(node: RawNode, again: RawNode) -> None:
@@ -100,15 +161,14 @@ def _merge(node: RawNode, again: RawNode) -> None:
 
 
 def _describe(table: Table) -> None:
-    """Find out what each node is, and the type that a member belongs to."""
-    method = table.relations.get("method", -1)
-    inside = {method, table.relations.get("contains", -1), table.relations.get("defines", -1)}
-    methods = {row[1] for row in table.rows if row[2] == method}
-    parents = {row[0] for row in table.rows if row[2] in inside}
-    nodes = table.nodes
-    table.kinds = kinds = [
-        kind_of(node, is_method=number in methods, is_parent=number in parents) for number, node in enumerate(nodes)
+    """Find out what each node is called, what it is, and what it belongs to."""
+    for position, row in enumerate(table.rows):
+        table.positions[row[2]].append(position)
+    methods = {held for _, held in table.links_of("method")}
+    parents = {holder for holder, _ in table.links_of("contains", "defines", "method")}
+    table.names = [bare(node.label or "") for node in table.nodes]
+    table.kinds = [
+        kind_of(node, is_method=number in methods, is_parent=number in parents)
+        for number, node in enumerate(table.nodes)
     ]
-    table.owners = {
-        row[1]: row[0] for row in reversed(table.rows) if row[2] in inside and kinds[row[0]] in ("type", "other")
-    }
+    table.find_owners()

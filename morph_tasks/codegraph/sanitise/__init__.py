@@ -4,24 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from morph_tasks.codegraph.table import SANE
-
 if TYPE_CHECKING:
     from morph_tasks.codegraph.table import Table
 
 
 def put_right(table: Table, recovered: bytes) -> None:
-    """Change the rows of a table to what the code says, and count what was changed."""
+    """Change the rows of a table to what the code says, and count what was changed; the raw layer stays as it was."""
     from morph_tasks.codegraph.marks import is_test
+    from morph_tasks.codegraph.sanitise import coalesce, dispatch, languages, partials
+    from morph_tasks.codegraph.sanitise import recovered as beside
+    from morph_tasks.codegraph.sanitise.names import HOLDING
 
+    partials.join_partials(table)
+    coalesce.coalesce(table)
+    languages.disambiguate(table)
+    if any(table.rows[at][6] for at in table.at(*HOLDING)):
+        table.find_owners()
+    dispatches = dispatch.recover(table)
+    more, calls = beside.add(table, recovered)
+    table.external |= {number for number, kind in enumerate(table.kinds) if kind == "package"}
     tests = {path for path in table.files if path and is_test(path)}
     table.counts = {
-        "nodes": len(table.nodes) - len(table.hidden),
+        "nodes": len(table.nodes),
         "testNodes": sum(node.source_file in tests for node in table.nodes),
-        "links": sum(1 for row in table.rows if row[5] & SANE),
+        "links": len(table.links),
         "coalescible": len(table.hidden),
-        "external": len(table.external),
-        "ambiguous": len(table.undecided),
-        "recoveredDispatch": 0,
-        "recoveredCalls": 0,
+        "external": len(table.external - table.hidden),
+        "ambiguous": len({table.rows[position][1] for position in table.undecided}),
+        "recoveredDispatch": dispatches + more,
+        "recoveredCalls": calls,
     }
