@@ -54,7 +54,7 @@ def ask_version(program: str) -> str | None:
     from morph_tasks.proc import run_bounded
 
     try:
-        done = run_bounded([program, "--version"], cwd=Path("/"), env=environment(), timeout=20)
+        done = run_bounded([program, "--version"], cwd=Path("/"), env=environment(), timeout=10)
     except Refusal:
         return None
     words = done.text.split()

@@ -78,12 +78,13 @@ def settle(repo: Repo, *, create: bool) -> Settled:
         data = place.read_bytes()
     except OSError as error:
         return Settled("kept", (f"{NAME} cannot be read: {error.strerror}",))
-    stacks = stacks_of(repo)
-    wanted = text_for(stacks).encode()
+    before = _written_for(data)
+    if before is None:
+        return Settled("kept", _advice(data))
+    # What a project was made of stays in: rules that came and went with the last file of a kind would help nobody.
+    wanted = text_for({*before, *stacks_of(repo)}).encode()
     if rules_in(data) == rules_in(wanted):
         return Settled("kept")
-    if not _is_untouched(data):
-        return Settled("kept", _advice(data))
     write_atomic(place, wanted)
     tracked = repo.git("ls-files", "-z", "--", f":(literal){NAME}")
     more = ": commit it, each checkout reads its own" if tracked else ""
@@ -129,15 +130,15 @@ def _tests(generation: int) -> list[str]:
     return [*left_out, *folders, *helpers, *(f"!**/{pattern}" for pattern in _HELPER_FILES)]
 
 
-def _is_untouched(data: bytes) -> bool:
-    """Tell whether the rules are those that some version wrote for some stacks."""
+def _written_for(data: bytes) -> tuple[str, ...] | None:
+    """Return for which stacks some version wrote these rules; None when none did, so that somebody edited them."""
     rules = rules_in(data)
     several = chain.from_iterable(combinations(_STACKS, count) for count in range(len(_STACKS) + 1))
-    return any(
-        rules == rules_in(_text(stacks, generation).encode())
-        for stacks in several
-        for generation in ((_EARLIER, _TODAY) if "dotnet" in stacks else (_TODAY,))
-    )
+    for stacks in several:
+        for generation in (_EARLIER, _TODAY) if "dotnet" in stacks else (_TODAY,):
+            if rules == rules_in(_text(stacks, generation).encode()):
+                return stacks
+    return None
 
 
 def _advice(data: bytes) -> tuple[str, ...]:
