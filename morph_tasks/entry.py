@@ -37,6 +37,10 @@ def _quick(argv: list[str]) -> int | None:
             from morph_tasks.codegraph.quick import answer as graph_status
 
             return graph_status(argv)
+        if argv[:2] == ["graph", "affected"]:
+            from morph_tasks.codegraph.quick_affected import answer as affected
+
+            return affected(argv)
         if argv[:1] == ["e2e"]:
             from morph_tasks.stack.quick import answer
 

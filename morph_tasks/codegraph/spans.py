@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 # suffix -> language; the names of tree-sitter grammars but for Python, which is read by its own parser.
 LANGUAGES = {
@@ -68,3 +69,28 @@ def around(found: Iterable[Definition], line: int) -> Definition | None:
     """Return the innermost definition that a line is in; None when it is in none."""
     inside = [one for one in found if one.start <= line <= one.end]
     return min(inside, key=lambda one: (one.end - one.start, -one.start), default=None)
+
+
+def matching(found: Iterable[Definition], name: str, owner: str, line: int | None) -> Definition | None:
+    """Return the definition of a symbol that the graph has at a line; None when its name is not defined there.
+
+    Of several with the name and owner, that is the one the line is in, or the nearest.
+    """
+    same = [one for one in found if one.name == name and (one.owner == owner or not owner)]
+    if line is None:
+        return same[0] if len(same) == 1 else None
+    return min(same, key=lambda one: (max(one.start - line, line - one.end, 0), one.end - one.start), default=None)
+
+
+def read_definitions(root: Path, path: str) -> list[Definition] | None:
+    """Return the definitions of a file of a tree, as `definitions` does; None also when it cannot be read there."""
+    from morph_tasks.errors import Refusal
+    from morph_tasks.repo.files import confined, read_file
+
+    try:
+        place = confined(root, path)
+        if language_of(path) is None or place.stat().st_size > LARGEST:
+            return None
+        return definitions(path, read_file(place))
+    except (OSError, ValueError, Refusal):
+        return None

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import html
-import os
-import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from morph_tasks.errors import Refusal
+from morph_tasks.repo import own_page
 from morph_tasks.verify.reach.wording import reached_lines, shown, summary_lines
 from morph_tasks.verify.scenarios.carriers import Carrier
 from morph_tasks.verify.scenarios.page_style import STYLE
@@ -16,7 +14,6 @@ from morph_tasks.verify.scenarios.trace import Row, Stray, Trace
 from morph_tasks.verify.scenarios.wording import LISTS, headline
 
 MARK = '<meta name="generator" content="morph-spec trace">'
-_HEAD = 4096  # the mark stands in the first bytes
 _WORDS = {"covered": "covered", "gap": "no test", "manual": "by hand", "unknown": "at run time"}
 _FOUND = {"collected": "by its runner", "source": "in the source", "text": "as text"}
 _KINDS = {"gap": "bad", "covered": "good"}
@@ -24,33 +21,7 @@ _KINDS = {"gap": "bad", "covered": "good"}
 
 def check_target(path: Path, *, force: bool) -> None:
     """Refuse a place that holds something else than such a page; raises `not-a-trace-page`, `write-failed`."""
-    try:
-        mode = os.stat(path).st_mode
-    except FileNotFoundError:
-        if not os.path.isdir(path.parent):
-            raise Refusal("write-failed", f"the folder {path.parent} does not exist", fix="make it first") from None
-        if os.path.islink(path):
-            raise Refusal("not-a-trace-page", f"{path} is a link that leads nowhere", fix="remove it") from None
-        return
-    except OSError as error:
-        raise Refusal("write-failed", f"{path} cannot be looked at: {error.strerror}") from None
-    if not stat.S_ISREG(mode):
-        raise Refusal("not-a-trace-page", f"{path} is no file that could be replaced", fix="name another file")
-    if not force and not _is_ours(path):
-        raise Refusal(
-            "not-a-trace-page",
-            f"{path} exists and is no page that `morph-spec trace` wrote",
-            fix="name another file, or replace it with --force",
-        )
-
-
-def _is_ours(path: Path) -> bool:
-    try:
-        with open(path, "rb") as file:
-            head = file.read(_HEAD)
-    except OSError:
-        return False
-    return not head or MARK.encode() in head
+    own_page.check_target(path, MARK, "trace", force=force)
 
 
 def write_page(path: Path, found: Trace, *, force: bool = False) -> None:

@@ -1,0 +1,188 @@
+"""`morph-spec graph affected|explain`: the questions that are asked of the code graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from morph_tasks.cli.common import Command, json_option, say, warn
+from morph_tasks.cli.graph import path_option
+
+if TYPE_CHECKING:
+    from morph_tasks.codegraph.index import Index
+    from morph_tasks.codegraph.picture import Drawable
+    from morph_tasks.repo.git import Repo
+
+_AFFECTED = """\
+Show what depends on a symbol, by distance, each with the file and line of the place that says so.
+
+A symbol is a name (Cart), a name with its owner, namespace or module (Cart.total), a file (src/cart.ts), a name in a
+file (src/cart.ts:Cart), or an id of the graph. A type stands for its members as well, and a method for what it
+overrides. With --diff the symbols are those that the work tree changes against HEAD, or against a commit, or that a
+range A..B changes. An empty answer says what was looked at, and which lines of text name the symbol all the same.
+"""
+
+_EXPLAIN = """\
+Show what is around a symbol: what uses it and what it uses, each with the file and line of the place that says so,
+how the edge came to be known, and whether the other end is test code.
+"""
+
+_SYMBOL_HELP = "Exit codes: 0 also when nothing depends on it, 1 no graph, no such symbol, or several."
+
+
+def _drawing_options(command: Command) -> Command:
+    for option in (
+        click.option("--force", is_flag=True, help="With --html: replace the file whatever it is."),
+        click.option(
+            "--html",
+            "target",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="Draw it as one page as well; replaces nothing but a page of its own.",
+        ),
+        click.option("--mermaid", is_flag=True, help="Print a Mermaid flowchart in place of the lines."),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command(
+    "affected",
+    help=_AFFECTED,
+    epilog=f"{_SYMBOL_HELP} 2 usage. Example: morph-spec graph affected Cart.total --prod",
+    short_help="Show what depends on a symbol, or on a change.",
+)
+@click.argument("symbol", required=False)
+@click.option(
+    "--diff",
+    "base",
+    is_flag=False,
+    flag_value="",
+    default=None,
+    metavar="[BASE]",
+    help="Ask for what the work tree changes against HEAD, or against BASE: a commit or a range A..B.",
+)
+@click.option("--prod", is_flag=True, help="Leave test code out of the answer.")
+@click.option("--uses-only", is_flag=True, help="Do not follow inherits, implements and extends.")
+@click.option("--depth", type=click.IntRange(1, 99), default=2, show_default=True, metavar="N", help="How far to look.")
+@_drawing_options
+@path_option
+@json_option
+def affected(
+    symbol: str | None,
+    base: str | None,
+    prod: bool,
+    uses_only: bool,
+    depth: int,
+    mermaid: bool,
+    target: Path | None,
+    force: bool,
+    path: Path | None,
+    as_json: bool,
+) -> int:
+    from morph_tasks.codegraph.answer import Asked
+    from morph_tasks.codegraph.asking import Tree, about_change, about_symbol
+
+    _check(symbol, base)
+    _check_page(target, force=force)
+    repo, index = _open(path, symbol)
+    with index:
+        asked = Asked(depth, prod, uses_only)
+        if symbol is None:
+            found = about_change(repo, index, base or None, asked)
+        else:
+            found = _telling_options(lambda: about_symbol(Tree.of(repo), index, symbol, asked), as_json)
+        return _tell(found, index, mermaid=mermaid, target=target, force=force, as_json=as_json)
+
+
+@click.command(
+    "explain",
+    help=_EXPLAIN,
+    epilog=f"{_SYMBOL_HELP} 2 usage. Example: morph-spec graph explain FakeMailer",
+    short_help="Show what uses a symbol, and what it uses.",
+)
+@click.argument("symbol")
+@_drawing_options
+@path_option
+@json_option
+def explain(symbol: str, mermaid: bool, target: Path | None, force: bool, path: Path | None, as_json: bool) -> int:
+    from morph_tasks.codegraph.asking import Tree
+    from morph_tasks.codegraph.explain import explain as look
+
+    _check_page(target, force=force)
+    repo, index = _open(path, symbol)
+    with index:
+        found = _telling_options(lambda: look(Tree.of(repo), index, symbol), as_json)
+        return _tell(found, index, mermaid=mermaid, target=target, force=force, as_json=as_json)
+
+
+def _check(symbol: str | None, base: str | None) -> None:
+    if symbol is not None and base is not None:
+        raise click.UsageError("name a symbol or ask with --diff, not both")
+    if symbol is None and base is None:
+        raise click.UsageError("name a symbol, or ask with --diff for what a change touches")
+
+
+def _check_page(target: Path | None, *, force: bool) -> None:
+    if force and target is None:
+        raise click.UsageError("--force belongs to --html")
+    if target is not None:
+        from morph_tasks.codegraph.page import check_target
+
+        check_target(target, force=force)
+
+
+def _open(path: Path | None, symbol: str | None) -> tuple[Repo, Index]:
+    """Open the graph of a tree; where there is none, the refusal names the search to use instead."""
+    from morph_tasks.codegraph.index import open_index
+    from morph_tasks.errors import Refusal
+    from morph_tasks.repo.git import open_repo
+
+    repo = open_repo(path)
+    try:
+        return repo, open_index(repo.root)
+    except Refusal as refusal:
+        if refusal.code == "no-graph" and symbol is not None:
+            from morph_tasks.codegraph.ask_refusals import without_graph
+
+            raise without_graph(refusal, symbol) from None
+        raise
+
+
+def _telling_options(look: Any, as_json: bool) -> Any:
+    """Ask, and list for people what an ambiguous name can mean before the refusal."""
+    from morph_tasks.errors import Refusal
+
+    try:
+        return look()
+    except Refusal as refusal:
+        if refusal.code == "ambiguous" and not as_json:
+            from morph_tasks.codegraph.ask_refusals import option_lines
+
+            for line in option_lines(refusal.payload["options"], refusal.payload["total"]):
+                warn(line)
+        raise
+
+
+def _tell(found: Drawable, index: Index, *, mermaid: bool, target: Path | None, force: bool, as_json: bool) -> int:
+    for line in index.warnings:
+        warn(f"warning: {line}")
+    payload, told = found.as_json(), found.lines()
+    if mermaid:
+        from morph_tasks.codegraph.mermaid import flowchart
+
+        payload["mermaid"] = drawn = flowchart(found.picture())
+        told = [drawn.rstrip("\n")]
+    if target is not None:
+        from morph_tasks.codegraph.page import write_page
+
+        write_page(target, found, force=force)
+        payload["html"] = str(target)
+        if mermaid:
+            warn(f"wrote {target}")
+        else:
+            told += ["", f"wrote {target}"]
+    say(payload, "\n".join(told), as_json)
+    return 0
