@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
+from tests.codegraph.handmade import plan_of
 from tests.conftest import Project
 from tests.gh import FakeGh
 
@@ -50,3 +53,51 @@ def test_nothing_active(project: Project) -> None:
 
 def test_verify_goes_with_union(project: Project) -> None:
     assert project.morph("fleet", "--verify", "--json").code == 2
+
+
+def test_collisions_between_open_plans(project: Project) -> None:
+    """End to end: the graph is made by graphify itself."""
+    project.write(".gitignore", "graphify-out/\nworktrees/\n")
+    project.write("src/__init__.py", "")
+    project.write("src/prices.py", 'def price(kind):\n    return {"tea": 300}[kind]\n')
+    project.write(
+        "src/cart.py",
+        "from src.prices import price\n\n\nclass Cart:\n    lines = ()\n\n    def total(self):\n"
+        "        return sum(price(kind) for kind in self.lines)\n",
+    )
+    project.commit("a shop")
+    for name, files in (("cart", "src/cart.py, src/money.py"), ("tea", "src/prices.py, src/money.py")):
+        said = project.morph("create", name, "--type", "feature", "--description", name, "--worktree")
+        assert said.code == 0, said.err
+        folder = f"worktrees/{name}/.morph/features/{name}/2-plan"
+        project.write(f"{folder}/plan.md", plan_of(files))
+    said = project.morph("fleet", "--collisions")
+    assert said.out.splitlines()[1:2] == ["  same-file   cart F1 × tea F1: src/money.py"]
+    assert "dependents not verified: there is no code graph of" in said.out
+
+    graphify = Path(sys.executable).with_name("graphify")
+    subprocess.run([graphify, "extract", ".", "--code-only"], cwd=project.root, capture_output=True, check=True)
+    said = project.morph("fleet", "--collisions", "--json", cwd=project.root / "worktrees/tea")
+    assert (said.code, said.err, said.json["ok"]) == (0, "", True)
+    same, direct = said.json["collisions"]
+    assert (same["kind"], direct["kind"], direct["distance"]) == ("same-file", "dependent", 1)
+    assert [(one["feature"], one["file"]) for one in direct["features"]] == [
+        ("tea", "src/prices.py"), ("cart", "src/cart.py"),
+    ]  # fmt: skip
+    assert [step["symbol"] for step in direct["path"]] == ["price()", "Cart.total()"]
+    assert direct["path"][1]["at"] == "src/cart.py:8"
+    assert [one["compared"] for one in said.json["plans"]] == [True, True]
+
+
+def test_collisions_of_nothing_are_refused(project: Project) -> None:
+    said = project.morph("fleet", "--collisions", "--json")
+    assert (said.code, said.json["code"], said.json["ok"]) == (1, "no-open-plans", False)
+    assert project.morph("fleet", "--collisions", "--union").code == 2
+
+
+def test_signs_that_steer_a_terminal_are_not_printed(project: Project) -> None:
+    for name in ("cart", "tea"):
+        start(project, name)
+        project.write(f".morph/features/{name}/2-plan/plan.md", plan_of("`a\x9b31m.py`, b.py", "src/\u202eb/*.py"))
+    said = project.morph("fleet", "--collisions")
+    assert said.code == 0 and not any(ord(sign) in range(127, 160) for sign in said.out)

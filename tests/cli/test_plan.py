@@ -56,7 +56,8 @@ def test_findings_are_lines_that_an_editor_can_follow(planned: Project) -> None:
 def test_the_json_document(planned: Project) -> None:
     said = planned.morph("plan-check", "cart", "--json")
     assert (said.code, said.err) == (0, "")
-    assert set(said.json) == {"ok", "errors", "warnings", "waves", "hash"}
+    around = {"collisions", "sameFile", "dependents", "graph", "notCompared", "staleByMerge"}
+    assert set(said.json) == {"ok", "errors", "warnings", "waves", "hash"} | around
     assert said.json["ok"] is True and said.json["waves"] == [["F1"], ["F2"]]
     planned.write(PLAN, EXAMPLE.replace("proof: e2e", "proof: hope"))
     said = planned.morph("plan-check", "cart", "--json")
