@@ -134,11 +134,11 @@ class Index:
 
     def undecided(self, ids: Iterable[int]) -> list[tuple[Edge, tuple[int, ...]]]:
         """Return the references that may mean one of these symbols or another of the name, with all candidates."""
-        rows = {row[0] for row in self._by("SELECT DISTINCT edge FROM undecided WHERE option IN ({})", ids)}
+        rows = {row[0] for row in self.by("SELECT DISTINCT edge FROM undecided WHERE option IN ({})", ids)}
         options: dict[int, list[int]] = {}
-        for edge, option in self._by("SELECT edge, option FROM undecided WHERE edge IN ({})", rows):
+        for edge, option in self.by("SELECT edge, option FROM undecided WHERE edge IN ({})", rows):
             options.setdefault(edge, []).append(option)
-        found = self._by(f"{_EDGE.replace('SELECT', 'SELECT e.rowid,')} WHERE e.rowid IN ({{}})", rows)
+        found = self.by(f"{_EDGE.replace('SELECT', 'SELECT e.rowid,')} WHERE e.rowid IN ({{}})", rows)
         return [(_edge(edge), tuple(options[row])) for row, *edge in found]
 
     def find(self, query: str) -> list[Symbol]:
@@ -170,18 +170,19 @@ class Index:
         rows = self.rows("SELECT value FROM meta WHERE name = ?", [name])
         return rows[0][0] if rows else None
 
-    def _by(self, sql: str, values: Iterable[Any]) -> Iterator[Any]:
+    def by(self, sql: str, values: Iterable[Any]) -> Iterator[Any]:
+        """Return the rows of a question about many values, which take the place of `{}` in it."""
         given = list(dict.fromkeys(values))
         for start in range(0, len(given), _MANY):
             part = given[start : start + _MANY]
             yield from self.rows(sql.format(",".join("?" * len(part))), part)
 
     def _symbols(self, condition: str, values: Iterable[Any]) -> Iterator[Symbol]:
-        for row in self._by(f"{_NODE} WHERE {condition} AND NOT n.flags & {HIDDEN} ORDER BY n.id", values):
+        for row in self.by(f"{_NODE} WHERE {condition} AND NOT n.flags & {HIDDEN} ORDER BY n.id", values):
             yield _symbol(row)
 
     def _edges(self, end: str, ids: Iterable[int]) -> list[Edge]:
-        rows = self._by(f"{_EDGE} WHERE e.{end} IN ({{}}) AND e.layers & {_SANE} ORDER BY e.rowid", ids)
+        rows = self.by(f"{_EDGE} WHERE e.{end} IN ({{}}) AND e.layers & {_SANE} ORDER BY e.rowid", ids)
         return [_edge(row) for row in rows]
 
 
