@@ -20,11 +20,11 @@ RELATIONS = frozenset({
 _SUPERTYPE = frozenset({"inherits", "extends", "implements"})
 _MEMBER = frozenset({"method", "contains"})
 _NODES = "SELECT n.id, n.key, n.label, p.path, n.line FROM node n LEFT JOIN path p ON p.id = n.file"
-_LINKS = {
-    end: "SELECT e.source, e.target, r.name, p.path, e.line FROM edge e JOIN relation r ON r.id = e.relation"
-    f" LEFT JOIN path p ON p.id = e.file WHERE e.{end} IN ({{}}) AND e.layers & 1 ORDER BY e.rowid"
-    for end in ("source", "target")
-}
+_LINK = (
+    "SELECT e.source, e.target, r.name, p.path, e.line FROM edge e"
+    " JOIN relation r ON r.id = e.relation LEFT JOIN path p ON p.id = e.file"
+)
+_LINKS = {end: _LINK + f" WHERE e.{end} IN ({{}}) AND e.layers & 1 ORDER BY e.rowid" for end in ("source", "target")}
 
 
 class RawHit(NamedTuple):
