@@ -15,7 +15,7 @@ from morph_tasks.verify.reach.contexts import Contexts, Named
 from morph_tasks.verify.reach.data import Bits, ranged
 from morph_tasks.verify.reach.digest import Digest, content_of, read_digest
 from morph_tasks.verify.reach.kinds import kind_of
-from morph_tasks.verify.reach.model import Answer, Reached, Test, Unexplained
+from morph_tasks.verify.reach.model import Answer, RanTest, Reached, Unexplained
 from morph_tasks.verify.reach.pieces import Piece, Source, read_source
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class _Verdict:
     """What a piece came to: `by` with the tests of scenarios that reach it, or `why` none does."""
 
     by: str = ""
-    tests: tuple[Test, ...] = ()
+    tests: tuple[RanTest, ...] = ()
     why: str = ""
     others: tuple[str, ...] = ()
 
@@ -72,7 +72,7 @@ def _changed(repo: Repo) -> list[Change] | Answer:
 def _joined(run: Run, found: Matrix, outcomes: Sequence[Outcome], changed: Iterable[Change]) -> Answer:
     sources, data, gone = _sorted_out(run, changed)
     tests = _tests(found, outcomes)
-    digests = {one.node.ref: digest for one in outcomes if (digest := _digest_of(one)) is not None}
+    digests = {one.node.ref: digest for one in outcomes if (digest := _digest_of(run, one)) is not None}
     asked = any(source.pieces for source in sources)
     with ExitStack() as stack:
         graph, problem = _graph(run, tests, stack) if asked else (None, None)
@@ -121,10 +121,10 @@ def _span(hunk: Hunk) -> tuple[int, int]:
     return first, first + max(hunk.count, 1) - 1
 
 
-def _tests(found: Matrix, outcomes: Iterable[Outcome]) -> list[Test]:
+def _tests(found: Matrix, outcomes: Iterable[Outcome]) -> list[RanTest]:
     """Return the tests that carry scenarios of the plan, each once, but for those that were skipped."""
     by_node = {one.node.ref: one for one in outcomes}
-    carried: dict[tuple[str, str, str | None], Test] = {}
+    carried: dict[tuple[str, str, str | None], RanTest] = {}
     for state in found.scenarios:
         for one in state.tests:
             key = (one.node, one.name, one.file)
@@ -135,19 +135,19 @@ def _tests(found: Matrix, outcomes: Iterable[Outcome]) -> list[Test]:
             before = carried.get(key)
             ids = (*before.scenarios, state.id) if before else (state.id,)
             if one.status != "skipped":
-                carried[key] = Test(one.name, one.file, one.line, one.node, ids, passed)
+                carried[key] = RanTest(one.name, one.file, one.line, one.node, ids, passed)
     return list(carried.values())
 
 
-def _digest_of(outcome: Outcome) -> Digest | None:
-    return read_digest(outcome.record) if outcome.record and outcome.status in ("pass", "flaky") else None
+def _digest_of(run: Run, outcome: Outcome) -> Digest | None:
+    return read_digest(run.store, outcome.record) if outcome.record and outcome.status in ("pass", "flaky") else None
 
 
 def _is_silent(outcome: Outcome) -> bool:
     return outcome.node.family == "tests" and (outcome.record or {}).get("named") is False
 
 
-def _graph(run: Run, tests: Sequence[Test], stack: ExitStack) -> tuple[Graph | None, str | None]:
+def _graph(run: Run, tests: Sequence[RanTest], stack: ExitStack) -> tuple[Graph | None, str | None]:
     """Return the graph, walked from the tests; None, with a reason when it is there and cannot be read."""
     from morph_tasks.codegraph import index as indexes
     from morph_tasks.codegraph.layout import graph_file, recovered_file
@@ -167,7 +167,7 @@ class _Judge:
     """Says of each piece what reaches it: coverage where a run measured its file, the graph for the other tests."""
 
     def __init__(
-        self, run: Run, tests: Sequence[Test], digests: Mapping[str, Digest], graph: Graph | None, silent: bool
+        self, run: Run, tests: Sequence[RanTest], digests: Mapping[str, Digest], graph: Graph | None, silent: bool
     ) -> None:
         self._run, self._digests, self._graph, self._silent = run, digests, graph, silent
         self._by_node = {
@@ -191,7 +191,7 @@ class _Judge:
 
     def _by_coverage(self, piece: Piece, ran: Mapping[str, tuple[Bits, Mapping[str, Bits]]]) -> _Verdict | None:
         """Return what the runs say that measured the file; None when they know that it ran, and not by which test."""
-        tests, others = dict[Test, None](), dict[str, None]()
+        tests, others = dict[RanTest, None](), dict[str, None]()
         for first, last in piece.ranges:
             wanted = ranged(first, last)
             for ref, (_, contexts) in ran.items():

@@ -19,6 +19,7 @@ from morph_tasks.verify.reach.contexts import Contexts, Named
 from morph_tasks.verify.reach.data import Bits, Lines, UnreadableError, read_data
 
 if TYPE_CHECKING:
+    from morph_tasks.verify.evidence import Store
     from morph_tasks.verify.nodes import Node
     from morph_tasks.verify.reach.files import Watch
 
@@ -75,7 +76,7 @@ def kept(root: Path, node: Node, seen: Watch | None, result: Mapping[str, Any], 
     write_atomic(
         place, json.dumps(_as_json(made), separators=(",", ":")).encode("utf-8", "surrogateescape"), mode=0o600
     )
-    return {"coverage": {"file": str(place), "problem": None}}
+    return {"coverage": {"file": place.name, "problem": None}}
 
 
 def make(root: Path, cwd: str, data: Iterable[Lines], tests: Iterable[Named]) -> Digest:
@@ -143,11 +144,13 @@ def _as_json(made: Digest) -> dict[str, Any]:
     return {"version": VERSION, "named": made.named, "contexts": names, "files": files}
 
 
-def read_digest(record: Mapping[str, Any]) -> Digest | None:
+def read_digest(store: Store, record: Mapping[str, Any]) -> Digest | None:
     """Return the coverage that a record kept; None when it kept none, or it is gone."""
-    place = (record.get("coverage") or {}).get("file")
-    if not isinstance(place, str):
+    name = (record.get("coverage") or {}).get("file")
+    if not isinstance(name, str) or name != os.path.basename(name):
         return None
+    # By its place in the store: a repository may have moved since.
+    place = str(store.node(str(record.get("node"))) / str(record.get("key")) / name)
     ask("file", place)
     try:
         said = json.loads(Path(place).read_bytes().decode("utf-8", "surrogateescape"))

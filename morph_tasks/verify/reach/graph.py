@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from morph_tasks.codegraph.spans import Definition, definitions
 from morph_tasks.verify.probe import ask
 from morph_tasks.verify.reach.contexts import words
-from morph_tasks.verify.reach.model import Test
+from morph_tasks.verify.reach.model import RanTest
 from morph_tasks.verify.reach.pieces import Piece
 
 if TYPE_CHECKING:
@@ -60,12 +60,13 @@ class Freshness:
 class Graph:
     """The code graph with the tests of some scenarios walked from. A test is known by its place in `tests`."""
 
-    def __init__(self, root: Path, index: Index, tests: Sequence[Test]) -> None:
+    def __init__(self, root: Path, index: Index, tests: Sequence[RanTest]) -> None:
         self._root, self._index, self._tests = root, index, tests
         self._fresh = Freshness(root)
         self._in_file: Callable[[str], list[Symbol]] = cache(index.in_file)
         self._spans: dict[str, list[Definition]] = {}
         self._testers: dict[tuple[int, ...], list[str]] = {}
+        self._masks: dict[tuple[str, Definition | None], int] = {}
         starts: Masks = defaultdict(int)
         files: dict[str, int] = defaultdict(int)
         for number, test in enumerate(tests):
@@ -87,19 +88,25 @@ class Graph:
         same = [one for one in self._in_file(piece.file) if (one.name, one.owner.rpartition(".")[2]) == wanted]
         return sorted(same, key=lambda one: abs((one.line or 0) - wanted_line(piece)))[:1]
 
-    def reaching(self, piece: Piece) -> list[Test]:
+    def reaching(self, piece: Piece) -> list[RanTest]:
         """Return the tests that reach a piece; what lies in no definition runs when its file is loaded."""
-        mask = 0
-        for symbol in self.symbols(piece):
-            mask |= self._reached.get(symbol.id, 0)
-            if symbol.kind == "type":
-                for member in self._index.members(symbol.id):
-                    mask |= self._reached.get(member.id, 0)
+        key = (piece.file, piece.symbol)
+        if key not in self._masks:
+            self._masks[key] = self._mask(piece)
+        return [test for number, test in enumerate(self._tests) if self._masks[key] >> number & 1]
+
+    def _mask(self, piece: Piece) -> int:
         if piece.symbol is None:
-            mask |= self._files.get(piece.file, 0)
-            for symbol in self._in_file(piece.file):
-                mask |= self._reached.get(symbol.id, 0)
-        return [test for number, test in enumerate(self._tests) if mask >> number & 1]
+            found = self._files.get(piece.file, 0)
+            ids = {one.id for one in self._in_file(piece.file)}
+        else:
+            found, symbols = 0, self.symbols(piece)
+            ids = {one.id for one in symbols}
+            for one in symbols:
+                ids |= {member.id for member in self._index.members(one.id)} if one.kind == "type" else set()
+        for symbol in ids:
+            found |= self._reached.get(symbol, 0)
+        return found
 
     def testers(self, piece: Piece) -> list[str]:
         """Return a few of the tests, whatever they carry, from which a piece is reached, as `file:line name`."""
@@ -116,7 +123,7 @@ class Graph:
             wave = {edge.source for edge in self._index.into(wave) if edge.relation in relations} - seen
             seen |= wave
             known = self._index.symbols(wave)
-            for one in sorted(known.values(), key=lambda one: (one.file or "", one.line or 0)):
+            for one in sorted(known.values(), key=_tests_first):
                 if one.test and one.file:
                     found[f"{one.file}:{one.line or 1} {one.name}" if one.kind != "file" else one.file] = None
             if found or not wave or len(seen) > _MOST_SEEN:
@@ -127,7 +134,7 @@ class Graph:
         """Return the node of a file."""
         return [one for one in self._index.where("p.path IN ({})", [path]) if one.kind == "file"]
 
-    def _starts(self, test: Test) -> set[int]:
+    def _starts(self, test: RanTest) -> set[int]:
         """Return the symbol of a test with its fixtures; where a test is no symbol, its whole file."""
         here = self._in_file(test.file) if test.file else []
         if not test.file:
@@ -236,11 +243,16 @@ def _pass_on(edges: Iterable[Edge], reached: Masks, skip: Collection[str] = ()) 
     return {target for target, mask in news.items() if mask}
 
 
+def _tests_first(one: Symbol) -> tuple[bool, str, int]:
+    """Order symbols so that tests come before what helps them."""
+    return not one.name.lower().startswith("test"), one.file or "", one.line or 0
+
+
 def _is_maker(name: str, owner: str) -> bool:
     return name in _MAKERS or name == owner or (name.startswith("__") and name.endswith("__"))
 
 
-def _best(here: Iterable[Symbol], test: Test) -> list[Symbol]:
+def _best(here: Iterable[Symbol], test: RanTest) -> list[Symbol]:
     """Return the symbol that a test is: by the last of its names that fits, its class before other ones."""
     said = words(test.name)
     functions = [one for one in here if one.kind in ("function", "method") or "(" in one.label]

@@ -24,7 +24,7 @@ UNKNOWN = {
 
 
 @dataclass(frozen=True)
-class Test:
+class RanTest:
     """A test that carries scenarios of the plan, as this proof has it."""
 
     name: str
@@ -47,7 +47,7 @@ class Reached:
     lines: tuple[int, int]
     symbol: str | None
     by: str
-    tests: tuple[Test, ...]
+    tests: tuple[RanTest, ...]
     removed: int = 0
 
     @property

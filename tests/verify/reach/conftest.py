@@ -81,15 +81,15 @@ def test_sum():
 def test_plain():
     assert exempt(1) == 1
 """
+PLAIN = "python -m pytest -q"
 COVERED = "python -m pytest -q --cov=shop --cov-context=test --cov-report="
 
 
-def make_shop(project: Project, command: str = COVERED, **node: object) -> None:
-    """Begin a feature on an empty shop, and write the shop as its work."""
+def begin_shop(project: Project) -> None:
+    """Begin a feature with a plan on an empty shop, and write the shop as its work."""
     project.write("shop/__init__.py", "")
     project.write(".gitignore", "__pycache__/\n.pytest_cache/\n.coverage*\ngraphify-out/\n")
-    tests = [{"id": "unit", "command": command, "runner": "pytest", **node}]
-    project.config(project={"build": [], "tests": tests})
+    suite(project, PLAIN)
     project.commit()
     assert project.morph("create", "cart", "--type", "feature", "--description", "Add up").code == 0
     project.write(".morph/features/cart/2-plan/plan.md", PLAN)
@@ -100,8 +100,14 @@ def make_shop(project: Project, command: str = COVERED, **node: object) -> None:
     project.write("tests/test_shop.py", TESTS)
 
 
+def suite(project: Project, *commands: str) -> None:
+    """Declare test nodes that run these commands."""
+    tests = [{"id": f"unit{number or ''}", "command": command} for number, command in enumerate(commands)]
+    project.config(project={"build": [], "tests": tests})
+
+
 @pytest.fixture
-def shop(project: Project, prepared: Callable[[str, Callable[[], None]], None]) -> Project:
-    """A shop with coverage contexts and without a graph."""
-    prepared("covered shop", lambda: make_shop(project))
+def begun(project: Project, prepared: Callable[[str, Callable[[], None]], None]) -> Project:
+    """A shop that was not verified yet."""
+    prepared("begun shop", lambda: begin_shop(project))
     return project

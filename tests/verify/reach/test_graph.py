@@ -1,0 +1,119 @@
+"""What tests reach by a real graph of a small project: calls, fixtures, types, and tests that are no symbols."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from morph_tasks.codegraph.index import open_index
+from morph_tasks.codegraph.spans import definitions
+from morph_tasks.verify.reach.changes import Hunk
+from morph_tasks.verify.reach.graph import DEPTH, Graph
+from morph_tasks.verify.reach.model import RanTest
+from morph_tasks.verify.reach.pieces import Piece, read_source
+
+CHAIN = (
+    "\n\n".join(f"def step{n}():\n    return step{n + 1}()" for n in range(1, 10))
+    + "\n\n\ndef step10():\n    return 1\n"
+)
+FILES = {
+    "shop/__init__.py": "",
+    "shop/cart.py": (
+        "RATE = 1\n\n\nclass Cart:\n    size = 0\n\n    def __init__(self):\n        self.items = made()\n\n"
+        "    def clear(self):\n        self.items = []\n\n\ndef made():\n    return []\n"
+    ),
+    "shop/alone.py": "ALONE = 1\n",
+    "shop/chain.py": CHAIN,
+    "tests/conftest.py": (
+        "import pytest\n\nfrom shop.cart import Cart\n\n\n@pytest.fixture\ndef filled(cart):\n    return cart\n\n\n"
+        "@pytest.fixture\ndef cart():\n    return Cart()\n"
+    ),
+    "tests/test_cart.py": (
+        "from shop.chain import step1\n\n\nclass TestCart:\n"
+        "    def test_filled(self, filled):\n        assert filled\n\n\n"
+        "def test_chain():\n    assert step1()\n"
+    ),
+    "web/sum.ts": (
+        "export function sum(a: number): number {\n  return add(a, 1);\n}\n"
+        "function add(a: number, b: number) {\n  return a + b;\n}\n"
+    ),
+    "web/sum.test.ts": (
+        "import { expect, it } from 'vitest';\nimport { sum } from './sum';\n"
+        "it('sums [C1]', () => {\n  expect(sum(1)).toBe(2);\n});\n"
+    ),
+}
+FILLED = RanTest("TestCart > test_filled", "tests/test_cart.py", 5, "tests/unit", ("C1",), True)
+CHAINED = RanTest("test_chain[1]", "tests/test_cart.py", 9, "tests/unit", ("C2",), True)
+IN_WEB = RanTest("sums [C1]", "web/sum.test.ts", 3, "tests/web", ("C1",), True)
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("graph")
+    for name, text in FILES.items():
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text(text)
+    subprocess.run(["git", "init", "-q", "."], cwd=root, check=True)
+    subprocess.run(["graphify", "extract", ".", "--code-only"], cwd=root, check=True, capture_output=True)
+    return root
+
+
+@pytest.fixture
+def graph(tree: Path) -> Iterator[Graph]:
+    with open_index(tree) as index:
+        yield Graph(tree, index, [FILLED, CHAINED, IN_WEB])
+
+
+def _piece(tree: Path, path: str, line: int) -> Piece:
+    (piece,) = read_source(path, (tree / path).read_bytes(), [Hunk(line, 1, 0)]).pieces
+    return piece
+
+
+def _line(path: str, text: str) -> int:
+    return next(number for number, line in enumerate(FILES[path].split("\n"), 1) if text in line)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "wanted"),
+    [
+        # Over the fixtures of a fixture, the type they make, and what its constructor calls.
+        ("shop/cart.py", "return []", [FILLED]),
+        ("shop/cart.py", "self.items = made()", [FILLED]),
+        ("shop/cart.py", "size = 0", [FILLED]),
+        ("shop/cart.py", "self.items = []", []),
+        ("shop/chain.py", "return step3()", [CHAINED]),
+        ("shop/chain.py", f"return step{DEPTH + 1}()", [CHAINED]),
+        ("shop/chain.py", f"return step{DEPTH + 2}()", []),
+        # A test that is no symbol reaches what its file imports.
+        ("web/sum.ts", "return add(a, 1)", [IN_WEB]),
+        ("web/sum.ts", "return a + b", [IN_WEB]),
+    ],
+)
+def test_what_reaches_a_line(tree: Path, graph: Graph, path: str, text: str, wanted: list[RanTest]) -> None:
+    assert graph.reaching(_piece(tree, path, _line(path, text))) == wanted
+
+
+def test_what_lies_in_no_definition_runs_when_its_file_is_loaded(tree: Path, graph: Graph) -> None:
+    assert FILLED in graph.reaching(_piece(tree, "shop/cart.py", 1))
+    assert graph.reaching(_piece(tree, "shop/alone.py", 1)) == []
+    assert graph.testers(_piece(tree, "shop/alone.py", 1)) == []
+
+
+def test_the_tests_that_do_reach_something_are_named(tree: Path) -> None:
+    with open_index(tree) as index:
+        nobody = Graph(tree, index, [])
+        (line,) = (one.start + 1 for one in definitions("a.py", CHAIN.encode()) or () if one.name == "step2")
+        assert nobody.testers(_piece(tree, "shop/chain.py", line)) == ["tests/test_cart.py:9 test_chain"]
+        assert nobody.reaching(_piece(tree, "shop/chain.py", line)) == []
+
+
+def test_a_file_that_changed_since_is_known_to_have(tree: Path, graph: Graph) -> None:
+    assert not graph.stale("shop/cart.py")
+    changed = tree / "shop/alone.py"
+    before = changed.read_text()
+    changed.write_text("ALONE = 2\n")
+    assert graph.stale("shop/alone.py") and graph.stale("shop/unheard.py")
+    changed.write_text(before)
