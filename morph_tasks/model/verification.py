@@ -88,6 +88,20 @@ class Family(_Exact):
     runs: list[RunShown]
 
 
+class SkippedValidator(_Exact):
+    """A validator that found nothing because it did not look."""
+
+    validator: str
+    reason: str
+    unavailable: bool = Field(description="It could not look; false: there was nothing to look at.")
+
+
+class Validators(Family):
+    """The validators."""
+
+    skipped: list[SkippedValidator]
+
+
 class SliceScope(_Exact):
     """The files that a slice is about."""
 
@@ -132,7 +146,7 @@ class Families(_Exact):
 
     build: Family
     tests: Tests
-    validators: Family
+    validators: Validators
     e2e: E2e
 
 

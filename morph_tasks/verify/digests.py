@@ -31,7 +31,7 @@ class Digests:
         name = f"{path}\0{sign}"
         known = self._load()
         if name not in known:
-            digest = _digest(path)
+            digest = file_digest(path)
             if digest is None:
                 return None
             if time.time_ns() - int(sign.rsplit(":", 1)[1]) < RACY_NS:
@@ -62,7 +62,8 @@ class Digests:
         return self._known
 
 
-def _digest(path: str) -> str | None:
+def file_digest(path: str) -> str | None:
+    """Return the SHA-256 of a file's content in hex; None when it cannot be read."""
     if not os.path.isfile(path):
         return None
     try:

@@ -206,7 +206,8 @@ class Observer:
             return None
         from morph_tasks.verify.validators.table import facts
 
-        return {"name": node.validator, **facts(self._repo, self._config, node.validator, self._feature)}
+        found = facts(self._repo, self._config, node.validator, self._feature, self._digests.of)
+        return {"name": node.validator, **found}
 
     def _scripts(self, command: str) -> str | None:
         from morph_tasks.verify.launch import SCRIPTS

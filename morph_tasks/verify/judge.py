@@ -99,10 +99,15 @@ def roll_up(outcomes: Sequence[Outcome]) -> Verdict:
 
 
 def feedback(outcomes: Iterable[Outcome]) -> list[str]:
-    """Return actionable lines, each with the node's name in front: warnings first, failures last."""
+    """Return actionable lines, each with the node's name in front: warnings first, failures last.
+
+    A validator that could not look says so: the others being green would hide it.
+    """
     warnings, failures = [], []
     for outcome in outcomes:
         warnings += [f"[{outcome.node.ref}] warning: {line}" for line in outcome.warnings]
+        if could_not_look(outcome) and not outcome.warnings:
+            warnings.append(f"[{outcome.node.ref}] did not run: {outcome.message}")
         if outcome.green:
             continue
         failures.append(f"[{outcome.node.ref}] {outcome.status}{_why(outcome)}{_log(outcome.record)}")
@@ -111,6 +116,11 @@ def feedback(outcomes: Iterable[Outcome]) -> list[str]:
             failures.append(f"[{outcome.node.ref}]   failed {times(repeats)} on identical inputs")
         failures += [f"[{outcome.node.ref}]   {line}" for line in (outcome.record or {}).get("detail") or ()]
     return [*warnings, *failures]
+
+
+def could_not_look(outcome: Outcome) -> bool:
+    """Tell whether a validator may have had something to find and could not look for it."""
+    return outcome.status == "skip" and bool((outcome.record or {}).get("unavailable"))
 
 
 def times(count: int) -> str:

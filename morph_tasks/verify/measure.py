@@ -211,6 +211,7 @@ def _tried(run: Run, node: Node, log: Path, started: int) -> dict[str, Any]:
 
 def _attempts(run: Run, node: Node, log: Path, started: int) -> dict[str, Any]:
     """Run a node, again after a failure as often as it allows; a pass after a fail is `flaky`."""
+    from morph_tasks.verify.reach.digest import kept, watched
     from morph_tasks.verify.reading import read_result
 
     ceiling = (
@@ -238,8 +239,10 @@ def _attempts(run: Run, node: Node, log: Path, started: int) -> dict[str, Any]:
     tries = []
     for attempt in range(node.retries + 1):
         place = log if attempt == 0 else log.with_suffix(f".{attempt}.log")
-        ended = _launched(run, node, place, ceiling, env)
-        result = read_result(run.repo.root, node, place, ended, ceiling, links(node.command), started)
+        with watched(run.repo.root, node) as seen:
+            ended = _launched(run, node, place, ceiling, env)
+            result = read_result(run.repo.root, node, place, ended, ceiling, links(node.command), started)
+            result |= kept(run.repo.root, node, seen, result, log)
         if node.image:
             from morph_tasks.verify.linux.reading import of_container
 
@@ -297,6 +300,7 @@ def _validated(run: Run, node: Node) -> dict[str, Any]:
     return {
         "status": found.status, "reason": found.reason, "message": found.message, "warnings": list(found.warnings),
         "detail": list(found.detail), "count": None, "counts": None, "exitCode": None, "attempts": [found.status],
+        **({"unavailable": True} if found.unavailable else {}),
     }  # fmt: skip
 
 

@@ -44,6 +44,7 @@ REASONS = {
     "project-taken": "something else uses the name of this feature's compose project",
     "pull-failed": "an image could not be pulled",
     "report-unreadable": "the JUnit report is missing, older than the run, or torn",
+    "reuse-ignored": "the plan says to reuse or extend something, and a copy of it was added",
     "secret-found": "an added line holds what looks like a secret; its value is not shown",
     "signal": "a signal ended the command",
     "smoke-failed": "a service of the application does not answer below 500",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.verify.eventlog import stamped, write_event
-from morph_tasks.verify.judge import Outcome, Verdict, feedback
+from morph_tasks.verify.judge import Outcome, Verdict, could_not_look, feedback
 from morph_tasks.verify.nodes import FAMILIES
 from morph_tasks.verify.run import Run
 from morph_tasks.verify.scenarios.proof import Matrix, table_lines
@@ -46,6 +46,11 @@ def payload(run: Run, verdict: Verdict, found: Matrix, stamp: dict[str, Any], sa
             "durationMs": sum(_duration(outcome) for outcome in members),
             "runs": [_entry(outcome) for outcome in members],
         }
+    families["validators"]["skipped"] = [
+        {"validator": one.node.id, "reason": one.reason or one.message, "unavailable": could_not_look(one)}
+        for one in verdict.outcomes
+        if one.node.family == "validators" and one.status == "skip"
+    ]
     if stamp["environment"]:
         families["tests"]["environment"] = stamp["environment"]
     if run.slice_files:

@@ -12,18 +12,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Checked:
-    """What a validator found: `reason` is a code (of a fail) or the reason of a skip, `detail` holds a line each."""
+    """What a validator found: `reason` is a code (of a fail) or the reason of a skip, `detail` holds a line each.
+
+    `unavailable`: there may be something to find, and it could not look.
+    """
 
     status: Literal["pass", "fail", "skip"]
     reason: str | None = None
     message: str = ""
     warnings: tuple[str, ...] = ()
     detail: tuple[str, ...] = ()
+    unavailable: bool = False
 
 
 def skipped(why: str, *, silent: bool = True) -> Checked:
     """Return a skip. One that is not `silent` could have found something: it says so."""
-    return Checked("skip", why, why, () if silent else (f"was not checked: {why}",))
+    return Checked("skip", why, why, () if silent else (f"was not checked: {why}",), (), not silent)
+
+
+def unavailable(why: str) -> Checked:
+    """Return the skip of a validator that cannot look as long as its facts stay as they are: it is not asked again."""
+    return Checked("skip", why, why, unavailable=True)
 
 
 def printable(path: str) -> str:
@@ -34,7 +43,8 @@ def printable(path: str) -> str:
 class Validator(Protocol):
     """A module of this folder that holds a validator.
 
-    One with a true `FEATURE` is given the feature as well (`feature=`, None when there is none) by `facts` and `check`.
+    One with a true `FEATURE` is given the feature as well (`feature=`, None when there is none) by `facts` and `check`;
+    `facts` of one with a true `DIGESTS` a function that tells the content of a file by its path.
     """
 
     NAME: str

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from morph_tasks.verify.digests import file_digest
 from morph_tasks.verify.nodes import Node
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 VALIDATORS: dict[str, str] = {
     "code-budget": "morph_tasks.verify.validators.code_budget",
     "secrets": "morph_tasks.verify.validators.secrets",
+    "reuse": "morph_tasks.verify.validators.reuse",
     "test-weakening": "morph_tasks.verify.validators.test_weakening",
 }
 
@@ -26,11 +29,17 @@ def validator_nodes(root: Path, config: Config) -> list[Node]:
     return [Node("validators", name, validator=name, declared=False) for name in VALIDATORS]
 
 
-def facts(repo: Repo, config: Config, name: str, feature: str | None = None) -> dict[str, Any]:
-    """Return what decides a validator besides the content of the tree; what cannot be told is a fact as well."""
+def facts(
+    repo: Repo, config: Config, name: str, feature: str | None = None, digest: Callable[[str], str | None] = file_digest
+) -> dict[str, Any]:
+    """Return what decides a validator besides the content of the tree; what cannot be told is a fact as well.
+
+    `digest` tells the content of a file, for a validator that goes by some outside of git.
+    """
     try:
         validator = load(name)
-        return validator.facts(repo, config, **_of_feature(validator, feature))
+        more = {"digest": digest} if getattr(validator, "DIGESTS", False) else {}
+        return validator.facts(repo, config, **_of_feature(validator, feature), **more)
     except Exception as error:
         return {"unknown": _why(error)}
 
