@@ -159,12 +159,15 @@ def unknowns(found: Comparison) -> list[str]:
     if graph is not None and not graph.known:
         said.append(f"dependents not verified: {graph.reason}{f' ({graph.fix})' if graph.fix else ''}")
     elif graph is not None and graph.state != "fresh":
-        said.append(f"the graph is {graph.state}: {graph.reason}")
+        said.append(f"the graph is {graph.state}: {graph.reason} (morph-spec graph refresh)")
     said += graph.warnings if graph is not None else ()
     if graph is not None and graph.missing:
         some = ", ".join(graph.missing[:5]) + (" …" if len(graph.missing) > 5 else "")
         said.append(f"not in the graph, so nothing is known of their dependents: {some}")
+    whole: dict[str, list[str]] = {}
     for row in found.as_json()["notCompared"]:
-        place = " ".join(str(row[key]) for key in ("feature", "slice", "path") if row[key]) or "other plans"
-        said.append(f"not compared  {place}: {row['reason']}")
-    return said
+        if row["path"] is None:
+            whole.setdefault(row["reason"], []).append(row["feature"] or "other plans")
+    said += [f"not compared  {', '.join(names)}: {reason}" for reason, names in whole.items()]
+    parts = ((one.feature, left) for one in found.plans if one.files for left in one.files.left_out)
+    return said + [f"not compared  {name} {left.slice_id} {left.path}: {left.reason}" for name, left in parts]

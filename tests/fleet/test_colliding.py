@@ -39,7 +39,7 @@ def test_with_a_graph(planned: Project) -> None:
         "  transitive  cart F2 → till F1: src/prices.py → src/checkout.py",
         "      Cart.total() calls price()  src/cart.py:9",
         "      pay() calls Cart.total()  src/checkout.py:5",
-        f"the graph is stale: {found.graph.reason if found.graph else ''}",
+        f"the graph is stale: {found.graph.reason if found.graph else ''} (morph-spec graph refresh)",
         "not in the graph, so nothing is known of their dependents: page.html",
     ]
     said = as_json(found)
