@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.codegraph.index_schema import EXTERNAL, HIDDEN, INDICES, KINDS, REMARK, TABLES, TEST
-from morph_tasks.codegraph.marks import is_test
 from morph_tasks.codegraph.naming import fold
 
 if TYPE_CHECKING:
@@ -63,34 +62,30 @@ def beside_of(path: Path) -> Path:
     return path.parent / f"{TEMPORARY}{os.getpid()}-{os.urandom(6).hex()}"
 
 
-def _nodes(table: Table) -> list[tuple[Any, ...]]:
-    """Return the rows of the nodes, and count them."""
-    files, owners, nodes = table.files, table.owners, table.nodes
-    tests = {path for path in files if path and is_test(path)}
+def _nodes(table: Table) -> Iterable[tuple[Any, ...]]:
+    """Return the rows of the nodes, in the order of the columns."""
+    lines, nodes, names = table.lines, table.nodes, table.names
     kinds = {kind: number for number, kind in enumerate(KINDS)}
-    names = table.names
-    rows: list[tuple[Any, ...]] = []
-    for number, (node, name, kind) in enumerate(zip(nodes, names, table.kinds, strict=True)):
-        owner = owners.get(number)
-        meta = node.metadata
-        flags = (
-            (TEST if node.source_file in tests else 0)
-            | (EXTERNAL if number in table.external else 0)
-            | (HIDDEN if number in table.hidden else 0)
-            | (0 if node.file_type in _CODE else REMARK)
-        )
-        rows.append(
-            (
-                number,
-                node.id,
-                node.label,
-                fold(name),
-                "" if owner is None else names[owner],
-                files[node.source_file],
-                table.lines[node.source_location],
-                kinds[kind],
-                flags,
-                (meta and meta.namespace) or "",
-            )
-        )
-    return rows
+    flags = [
+        table.tests[file] * TEST | (0 if node.file_type in _CODE else REMARK)
+        for node, file in zip(nodes, table.home, strict=True)
+    ]
+    for flag, marked in ((EXTERNAL, table.external), (HIDDEN, table.hidden)):
+        for number in marked:
+            flags[number] |= flag
+    owners = [""] * len(nodes)
+    for member, owner in table.owners.items():
+        owners[member] = names[owner]
+    return zip(
+        range(len(nodes)),
+        [node.id for node in nodes],
+        [node.label for node in nodes],
+        [fold(name) for name in names],
+        owners,
+        table.home,
+        [lines[node.source_location] for node in nodes],
+        [kinds[kind] for kind in table.kinds],
+        flags,
+        [node.metadata.namespace or "" if node.metadata else "" for node in nodes],
+        strict=True,
+    )

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 def bare(label: str) -> str:
     """Return a label without its decoration: `.total()` and `total()` are `total`."""
-    name = label.partition("(")[0] if label.endswith(")") else label
-    return name.lstrip(".") or label
+    name = label.partition("(")[0] if label[-1:] == ")" else label
+    return (name.lstrip(".") if name[:1] == "." else name) or label
 
 
 def fold(text: str) -> str:

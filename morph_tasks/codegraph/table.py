@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from morph_tasks.codegraph.marks import is_test
 from morph_tasks.codegraph.naming import bare, kind_of, line_of
 from morph_tasks.codegraph.raw import RawGraph, RawLink, RawNode
 
@@ -48,6 +49,8 @@ class Table:
     relations: Numbers
     lines: Mapping[str | None, int | None]
     positions: dict[int, list[int]] = field(default_factory=dict)  # of the rows, by relation
+    home: list[int] = field(default_factory=list)  # the file of each node
+    tests: list[bool] = field(default_factory=list)  # whether a file is test code, by its number
     names: list[str] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)
     owners: dict[int, int] = field(default_factory=dict)
@@ -80,7 +83,7 @@ class Table:
     def find_owners(self) -> None:
         """Find the type that each member belongs to."""
         kinds = self.kinds
-        links = reversed(self.links_of("contains", "defines", "method"))
+        links = self.links_of("contains", "defines", "method")
         self.owners = {held: holder for holder, held in links if kinds[holder] in ("type", "other")}
 
     def path_of(self, file: int) -> str | None:
@@ -95,9 +98,9 @@ class Table:
         return [rows[at][:2] for at in self.at(*relations) if rows[at][5] & SANE]
 
     def at(self, *relations: str) -> list[int]:
-        """Return the positions of the rows with one of these relations, in their order."""
+        """Return the positions of the rows with one of these relations, one relation after the other."""
         found = [self.positions.get(self.relations[name], []) for name in relations if name in self.relations]
-        return found[0] if len(found) == 1 else sorted(position for part in found for position in part)
+        return found[0] if len(found) == 1 else [position for part in found for position in part]
 
 
 def tabulate(graph: RawGraph) -> Table:
@@ -136,7 +139,7 @@ def tabulate(graph: RawGraph) -> Table:
 
 def _merge_parallel(rows: list[Row], links: list[RawLink]) -> None:
     """Let the last of several links between two nodes win in the raw layer, key by key, as in graphify."""
-    if len({row[:2] for row in rows}) == len(rows):
+    if len({row[0] << 32 | row[1] for row in rows}) == len(rows):
         return
     first: dict[tuple[int, int], list[int]] = {}
     for position, row in enumerate(rows):
@@ -164,8 +167,11 @@ def _describe(table: Table) -> None:
     """Find out what each node is called, what it is, and what it belongs to."""
     for position, row in enumerate(table.rows):
         table.positions[row[2]].append(position)
-    methods = {held for _, held in table.links_of("method")}
-    parents = {holder for holder, _ in table.links_of("contains", "defines", "method")}
+    rows = table.rows
+    methods = {rows[at][1] for at in table.at("method")}
+    parents = {rows[at][0] for at in table.at("contains", "defines", "method")}
+    table.home = [table.files[node.source_file] for node in table.nodes]
+    table.tests = [bool(path and is_test(path)) for path in table.files]
     table.names = [bare(node.label or "") for node in table.nodes]
     table.kinds = [
         kind_of(node, is_method=number in methods, is_parent=number in parents)

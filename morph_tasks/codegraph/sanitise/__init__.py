@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 
 def put_right(table: Table, recovered: bytes) -> None:
     """Change the rows of a table to what the code says, and count what was changed; the raw layer stays as it was."""
-    from morph_tasks.codegraph.marks import is_test
     from morph_tasks.codegraph.sanitise import coalesce, dispatch, languages, partials
     from morph_tasks.codegraph.sanitise import recovered as beside
     from morph_tasks.codegraph.sanitise.names import HOLDING
@@ -23,10 +22,9 @@ def put_right(table: Table, recovered: bytes) -> None:
     dispatches = dispatch.recover(table)
     more, calls = beside.add(table, recovered)
     table.external |= {number for number, kind in enumerate(table.kinds) if kind == "package"}
-    tests = {path for path in table.files if path and is_test(path)}
     table.counts = {
         "nodes": len(table.nodes),
-        "testNodes": sum(node.source_file in tests for node in table.nodes),
+        "testNodes": sum(map(table.tests.__getitem__, table.home)),
         "links": len(table.links),
         "coalescible": len(table.hidden),
         "external": len(table.external - table.hidden),

@@ -42,10 +42,9 @@ class Imports:
 
     def decide(self, reference: Reference, candidates: list[int]) -> Verdict:
         """Return what the reference means: what is imported, then its own file, then what the imported modules give."""
-        if not candidates:
-            return OUTSIDE
         file = reference.file or ""
-        nodes = self._table.nodes
+        nodes, owners = self._table.nodes, self._table.owners
+        candidates = [found for found in candidates if found not in owners or nodes[found].source_file == file]
         imported = self._of.get(file, [])
         targets = {target for target, _ in imported}
         for near in (
@@ -53,10 +52,11 @@ class Imports:
             [found for found in candidates if nodes[found].source_file == file],
             self._given_by(imported, reference, candidates),
             self._beside(reference, candidates),
+            self._of_whole_package(targets, reference, candidates),
         ):
             if near:
                 return one_of(near)
-        if given(reference.family, reference.name):
+        if not candidates or given(reference.family, reference.name):
             return OUTSIDE
         if len(candidates) == 1 and not (imported and reference.family in STRICT):
             return Verdict(candidates[0])  # nothing is known of the imports of the file
@@ -67,6 +67,14 @@ class Imports:
             return []
         folder = posixpath.dirname(reference.file or "")
         return [c for c in candidates if posixpath.dirname(self._table.nodes[c].source_file or "") == folder]
+
+    def _of_whole_package(self, targets: set[int], reference: Reference, candidates: list[int]) -> list[int]:
+        """Return the candidates from folders that are imported whole: graphify keeps the last step of `com.shop.*`."""
+        if reference.family != "jvm":
+            return []
+        nodes, kinds = self._table.nodes, self._table.kinds
+        steps = {(nodes[target].label or "").rpartition(".")[2] for target in targets if kinds[target] == "package"}
+        return [c for c in candidates if posixpath.dirname(nodes[c].source_file or "").rpartition("/")[2] in steps]
 
     def _given_by(self, imported: Iterable[tuple[int, str]], reference: Reference, candidates: list[int]) -> list[int]:
         """Return the candidates that the modules a file imports define, or pass on."""

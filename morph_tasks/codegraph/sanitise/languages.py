@@ -45,10 +45,7 @@ def _crossing(table: Table) -> list[int]:
     families = [family_of(path) for path in table.files]
     if len({family for family in families if family}) < 2:
         return []
-    own = [
-        families[table.files[node.source_file]] if kind in _SYMBOLS else None
-        for node, kind in zip(table.nodes, table.kinds, strict=True)
-    ]
+    own = [families[file] if kind in _SYMBOLS else None for file, kind in zip(table.home, table.kinds, strict=True)]
     rows, links = table.rows, len(table.links)
     crossing = [at for at in table.at(*_REFERRING) if own[rows[at][1]] != families[rows[at][3]]]
     return [at for at in crossing if at < links and own[rows[at][1]] and families[rows[at][3]] and rows[at][5] & SANE]
