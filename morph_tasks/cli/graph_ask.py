@@ -67,6 +67,7 @@ def _drawing_options(command: Command) -> Command:
 @click.option("--prod", is_flag=True, help="Leave test code out of the answer.")
 @click.option("--uses-only", is_flag=True, help="Do not follow inherits, implements and extends.")
 @click.option("--depth", type=click.IntRange(1, 99), default=2, show_default=True, metavar="N", help="How far to look.")
+@click.option("--raw", is_flag=True, help="Tell what graphify itself answers, with nothing put right.")
 @_drawing_options
 @path_option
 @json_option
@@ -76,6 +77,7 @@ def affected(
     prod: bool,
     uses_only: bool,
     depth: int,
+    raw: bool,
     mermaid: bool,
     target: Path | None,
     force: bool,
@@ -85,10 +87,16 @@ def affected(
     from morph_tasks.codegraph.answer import Asked
     from morph_tasks.codegraph.asking import Tree, about_change, about_symbol
 
-    _check(symbol, base)
+    _check(symbol, base, raw=raw, others=prod or uses_only or mermaid or target is not None)
     _check_page(target, force=force)
     repo, index = _open(path, symbol)
     with index:
+        if raw:
+            from morph_tasks.codegraph.raw_answer import raw_answer
+
+            payload, told = raw_answer(index, repo.root, symbol or "", depth)
+            say(payload, "\n".join(told), as_json)
+            return 0
         asked = Asked(depth, prod, uses_only)
         if symbol is None:
             found = about_change(repo, index, base or None, asked)
@@ -118,11 +126,13 @@ def explain(symbol: str, mermaid: bool, target: Path | None, force: bool, path: 
         return _tell(found, index, mermaid=mermaid, target=target, force=force, as_json=as_json)
 
 
-def _check(symbol: str | None, base: str | None) -> None:
+def _check(symbol: str | None, base: str | None, *, raw: bool, others: bool) -> None:
     if symbol is not None and base is not None:
         raise click.UsageError("name a symbol or ask with --diff, not both")
     if symbol is None and base is None:
         raise click.UsageError("name a symbol, or ask with --diff for what a change touches")
+    if raw and (others or symbol is None):
+        raise click.UsageError("--raw is what graphify answers: it takes a symbol, --depth and --json")
 
 
 def _check_page(target: Path | None, *, force: bool) -> None:
@@ -180,9 +190,7 @@ def _tell(found: Drawable, index: Index, *, mermaid: bool, target: Path | None, 
 
         write_page(target, found, force=force)
         payload["html"] = str(target)
-        if mermaid:
-            warn(f"wrote {target}")
-        else:
+        if not mermaid:
             told += ["", f"wrote {target}"]
     say(payload, "\n".join(told), as_json)
     return 0

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.codegraph.ask import place, printable
+from morph_tasks.codegraph.layout import FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -88,7 +89,8 @@ def _word(symbol: Symbol) -> str:
 def _search(repo: Repo, names: Iterable[str]) -> list[Mention]:
     words = [part for name in names for part in ("-e", name)]
     options = ("-I", "-n", "-w", "-z", "-F", "--full-name", "--no-color", "--untracked")
-    done = repo.lightly().run("-c", "submodule.recurse=false", "grep", *options, *words, "--", ok=(0, 1))
+    where = ("--", ".", f":(exclude){FOLDER}")
+    done = repo.lightly().run("-c", "submodule.recurse=false", "grep", *options, *words, *where, ok=(0, 1))
     found = []
     for line in done.stdout[:_READ].split(b"\n"):
         path, _, rest = line.partition(b"\0")

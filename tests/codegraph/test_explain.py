@@ -1,0 +1,89 @@
+"""The neighbourhood of a symbol, both ways."""
+
+from pathlib import Path
+
+import pytest
+
+from morph_tasks.codegraph.asking import Tree
+from morph_tasks.codegraph.explain import Explained, explain
+from morph_tasks.codegraph.index import open_index
+from morph_tasks.errors import Refusal
+from morph_tasks.repo.git import open_repo
+from tests.codegraph.handmade import HandMade
+from tests.conftest import Project
+
+
+def look(project: Project, made: HandMade, text: str) -> Explained:
+    made.write(project.root)
+    with open_index(project.root) as index:
+        return explain(Tree.of(open_repo(project.root)), index, text)
+
+
+def made() -> HandMade:
+    graph = HandMade()
+    graph.symbol("a.py:Cart.total", 3)
+    graph.symbol("a.py:Cart.add", 6)
+    graph.use("a.py:Cart.total", "a.py:Cart.add", line=4)
+    graph.use("a.py:Cart.total", "p.py:price", line=5)
+    graph.use("a.py:Cart", "b.py:Base", "inherits", 2)
+    graph.use("w.py:page", "a.py:Cart.total", line=8)
+    graph.use("w.py", "a.py:Cart", "imports", 1)
+    graph.use("tests/test_a.py:test_total", "a.py:Cart.total", line=9)
+    return graph
+
+
+def test_who_uses_it_and_what_it_uses_with_places_members_and_tests(project: Project) -> None:
+    found = look(project, made(), "Cart")
+    assert [(one.symbol.key, one.edge.relation, one.edge.line, one.symbol.test) for one in found.used_by] == [
+        ("w.py:page", "calls", 8, False),
+        ("w.py", "imports", 1, False),
+        ("tests/test_a.py:test_total", "calls", 9, True),
+    ]
+    assert [one.member and one.member.name for one in found.used_by] == ["total", None, "total"]
+    assert [(one.symbol.key, one.edge.relation) for one in found.uses] == [
+        ("p.py:price", "calls"), ("b.py:Base", "inherits"),
+    ]  # fmt: skip
+    assert [one.name for one in found.members] == ["total", "add"]
+    assert found.inside and found.inside.key == "a.py"
+    assert found.mentions is None
+
+
+def test_a_member_has_its_siblings_as_neighbours(project: Project) -> None:
+    found = look(project, made(), "Cart.total")
+    assert [one.symbol.key for one in found.uses] == ["a.py:Cart.add", "p.py:price"]
+    assert found.inside and found.inside.key == "a.py:Cart"
+    assert found.as_json()["usedBy"][0]["site"] == {"path": "w.py", "line": 8}
+
+
+def test_what_nobody_uses_is_looked_for_in_the_text(project: Project) -> None:
+    project.write("notes.txt", "the page is here\n")
+    found = look(project, made(), "page")
+    assert found.used_by == []
+    assert found.mentions and [(one.path, one.line) for one in found.mentions.found or ()] == [("notes.txt", 1)]
+    assert "nothing in the graph uses it" in found.lines()
+
+
+def test_several_of_the_name_are_refused_with_the_command_that_was_typed(project: Project) -> None:
+    graph = made()
+    graph.symbol("z.py:Cart", 1)
+    with pytest.raises(Refusal) as caught:
+        look(project, graph, "Cart")
+    assert caught.value.fix.startswith("morph-spec graph explain ")
+
+
+def test_the_picture_has_both_sides_and_a_symbol_on_both_stands_twice(project: Project) -> None:
+    graph = made()
+    graph.use("p.py:price", "a.py:Cart.add", line=2)
+    picture = look(project, graph, "Cart").picture()
+    assert sorted(box.band for box in picture.boxes if box.name == "price()") == [-1, 1]
+    known = {box.id for box in picture.boxes}
+    assert all({arrow.source, arrow.target} <= known for arrow in picture.arrows)
+    assert len(known) == len(picture.boxes)
+    assert picture.bands == {-1: "uses it", 0: "asked for", 1: "it uses"}
+
+
+def test_labels_cannot_write_to_the_terminal(project: Project, tmp_path: Path) -> None:
+    graph = made()
+    graph.nodes["w.py:page"]["label"] = "pa\x1b[2Jge()"
+    graph.nodes["w.py:page"]["source_file"] = "w\n.py"
+    assert not any("\x1b" in line or "\n" in line for line in look(project, graph, "Cart").lines())
