@@ -200,6 +200,29 @@ class Baseline(_Exact):
     refused: str | None
 
 
+class UnexplainedShown(_Exact):
+    """A change of the feature that no executed test of a scenario reaches, as far as that is known."""
+
+    file: str
+    lines: tuple[Line, Line] | None = Field(description="First and last; null: the file is gone.")
+    removed: Count = Field(description="Lines that went at this place, when nothing took theirs.")
+    symbol: str | None = Field(description="Null: it lies in no definition.")
+    why: Literal[
+        "no-test-reaches", "reached-only-by-tests-without-scenario", "reached-only-by-tests-that-did-not-pass",
+        "not-executed", "graph-missing", "graph-stale", "not-in-graph", "language-not-parsed", "tests-not-named",
+        "file-gone",
+    ]  # fmt: skip
+    known: bool = Field(description="False: nobody knows what reaches it; `why` says what is missing.")
+    tests: list[str] = Field(description="Tests that do reach it, a few.")
+
+
+class DataShown(_Exact):
+    """A changed file without symbols: no test is asked for it."""
+
+    file: str
+    lines: list[tuple[Line, Line]]
+
+
 class Verification(_Exact):
     """A finished verify, green or red."""
 
@@ -225,6 +248,10 @@ class Verification(_Exact):
     persisted: bool
     reason: str | None = Field(description="Why it was not stamped.")
     repeatOf: Repeat | None
+    unexplained: list[UnexplainedShown] | None = Field(description="Null: not known; unexplainedReason says why.")
+    unexplainedReason: str | None
+    unexplainedData: list[DataShown] | None
+    explained: dict[str, Count] | None = Field(description="How many changes the tests of each scenario reach.")
     baseline: Baseline | None = None
     cleanup: dict[str, Any] | None = Field(default=None, description="What became of the build servers of .NET.")
     code: Literal["baseline-refused"] | None = None

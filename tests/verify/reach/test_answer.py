@@ -232,3 +232,68 @@ def test_what_did_not_pass_explains_nothing(begun: Project) -> None:
         "reached-only-by-tests-that-did-not-pass", ["tests/test_shop.py:7 test_sum"],
     )  # fmt: skip
     assert found["explained"] == {"C1": 0, "C2": 0}
+
+
+SUITE = '''\
+import unittest
+
+import pytest
+
+from shop.tax import exempt
+from shop.total import total
+
+
+class TestTotals(unittest.TestCase):
+    def test_scenario_C1_sum(self):
+        assert total([1, 2]) == 3
+
+    def test_much(self):
+        """[C2] much"""
+        assert total([100, 100]) == 180
+
+
+class TestPlain:
+    @pytest.mark.parametrize("n", [1])
+    def test_exempt(self, n):
+        assert exempt(n)
+'''
+
+
+@pytest.mark.parametrize(
+    ("command", "counts", "left"),
+    [
+        (
+            "coverage run -m pytest -q",
+            {"C1": 5, "C2": 0},
+            [("exempt", "reached-only-by-tests-without-scenario"), ("total", "reached-only-by-tests-without-scenario"),
+             ("unused", "not-executed")],
+        ),
+        (
+            "coverage run -m unittest -v tests/test_shop.py",
+            {"C1": 5, "C2": 6},
+            [("exempt", "not-executed"), ("unused", "not-executed")],
+        ),
+    ],
+)  # fmt: skip
+def test_contexts_by_coverage_itself(begun: Project, command: str, counts: Any, left: Any) -> None:
+    settings = "[run]\ndynamic_context = test_function\nsource = shop\nbranch = true\ndata_file = out/cov\n"
+    begun.write(".coveragerc", settings)
+    begun.write("out/.gitignore", "*\n")
+    begun.write("tests/test_shop.py", SUITE)
+    suite(begun, command)
+    found = begun.verify()
+    assert found["explained"] == counts
+    assert [(one["symbol"], one["why"]) for one in found["unexplained"]] == left
+
+
+def test_lines_of_another_content_say_nothing(begun: Project) -> None:
+    tests = [{"id": "unit", "command": COVERED, "inputs": ["tests/**"]}]
+    begun.config(project={"build": [], "tests": tests})
+    assert begun.verify()["explained"] == {"C1": 5, "C2": 0}
+    begun.write("shop/tax.py", "# said\n" + (begun.root / "shop/tax.py").read_text())
+    found = begun.verify()
+    assert found["nodes"]["tests"]["runs"][0]["reused"]
+    assert {(one["file"], one["why"]) for one in found["unexplained"]} == {
+        ("shop/tax.py", "graph-missing"), ("shop/total.py", "not-executed"),
+    }  # fmt: skip
+    assert not any(one["known"] for one in found["unexplained"] if one["file"] == "shop/tax.py")
