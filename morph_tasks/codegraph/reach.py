@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator
+from collections.abc import Collection, Container, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -114,10 +114,10 @@ def links(graph: Index, files: Collection[str]) -> tuple[list[Link], tuple[str, 
         for pair in product(home.files[edge.target], home.sites(edge)):
             if pair[0] != pair[1]:
                 direct.setdefault(pair, []).append(edge)
-    over = _over_a_third(home)
+    over = _over_a_third(home, direct)
     home.learn(end for ways in over.values() for way in ways for edge in way for end in (edge.source, edge.target))
     found = [_direct(home, pair, edges) for pair, edges in direct.items()]
-    found += [_transitive(home, pair, ways) for pair, ways in over.items() if pair not in direct]
+    found += [_transitive(home, pair, ways) for pair, ways in over.items()]
     return sorted(found, key=lambda one: (one.distance, one.changed, one.consumer)), home.unknown
 
 
@@ -152,7 +152,7 @@ Way = tuple["Edge", "Edge"]  # from the third file to the changed one, from the 
 Key = TypeVar("Key", bound=Hashable)
 
 
-def _over_a_third(home: _Home) -> dict[tuple[str, str], list[Way]]:
+def _over_a_third(home: _Home, nearer: Container[tuple[str, str]]) -> dict[tuple[str, str], list[Way]]:
     """Return the ways over one symbol of another file: met in the middle, so that no hub is walked."""
     below: dict[int, dict[str, Edge]] = {}  # middle: changed file -> edge
     above: dict[int, dict[str, Edge]] = {}  # middle: consumer file -> edge
@@ -171,11 +171,12 @@ def _over_a_third(home: _Home) -> dict[tuple[str, str], list[Way]]:
     found: dict[tuple[str, str], list[Way]] = {}
     for middle in middles:
         symbol = home.known.get(middle)
-        if symbol is None or symbol.external or symbol.kind in ("namespace", "package"):
+        if symbol is None or symbol.kind in ("namespace", "package"):
             continue
         for (changed, first), (consumer, second) in product(below[middle].items(), above[middle].items()):
-            if changed != consumer and symbol.file not in (changed, consumer) and _leads_on(symbol, first, second):
-                found.setdefault((changed, consumer), []).append((first, second))
+            pair = (changed, consumer)
+            if changed != consumer and pair not in nearer and _leads_on(symbol, first, second):
+                found.setdefault(pair, []).append((first, second))
     return found
 
 

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from morph_tasks.codegraph.outdated import CURRENT, STALE, UNKNOWN, Outdated, of_feature, outdated
+from morph_tasks.codegraph.outdated import CURRENT, STALE, UNKNOWN, Outdated, of_feature, outdated, recorded_bases
 from morph_tasks.plan.base import Base, base_now
 from morph_tasks.plan.files import PlannedFiles
 from morph_tasks.repo.git import Repo, open_repo
@@ -148,6 +149,19 @@ def test_a_base_that_is_gone_is_not_verified(planned: Project, commit: str) -> N
 def test_no_base_is_not_verified(planned: Project) -> None:
     found = outdated(open_repo(planned.root), "cart", FILES, [])
     assert (found.state, found.reason) == (UNKNOWN, "it is not known against which commit the plan was written")
+
+
+@pytest.mark.parametrize(("approved", "hash_", "counts"), [(True, "a", 2), (True, "b", 1), (False, "a", 1)])
+def test_an_approval_of_this_very_plan_has_a_base_of_its_own(
+    tmp_path: Path, approved: bool, hash_: str, counts: int
+) -> None:
+    written, signed = ({"branch": "main", "commits": [sign * 40]} for sign in "12")
+    folder = tmp_path / ".morph/features/cart"
+    folder.mkdir(parents=True)
+    gate = {"approved": approved, "planHash": hash_, "planBase": signed}
+    (folder / "feature.json").write_text(json.dumps({"approvalGates": {"plan": gate}}))
+    found = recorded_bases(tmp_path, "cart", {"version": 1, "plan": {"hash": "a", "base": written}})
+    assert [one.commits[0][0] for one in found] == ["1", "2"][:counts]
 
 
 @pytest.mark.parametrize("text", [None, "\udcff"])

@@ -98,6 +98,31 @@ def test_a_partial_type_belongs_to_each_of_its_files(tmp_path: Path) -> None:
     assert set(found) == {("two.cs", "user.cs")}, "whoever edits the second part changes the type"
 
 
+def test_a_use_belongs_to_the_part_that_makes_it(tmp_path: Path) -> None:
+    made = HandMade()
+    made.symbol("one.cs:Cart")
+    made.symbol("two.cs")
+    made._link("two.cs", "one.cs:Cart", "contains", "two.cs", 3)
+    made.symbol("price.cs:Price")
+    made._link("one.cs:Cart", "price.cs:Price", "references", "two.cs", 5)
+    assert set(linked(tmp_path, made, {"one.cs", "two.cs", "price.cs"})) == {("price.cs", "two.cs")}
+
+
+def test_what_dispatches_is_a_way_to_its_callers_and_depends_on_nothing(tmp_path: Path) -> None:
+    made = HandMade()
+    made.use("pay.py:Payment.pay", "card.py:Card.pay", "dispatches_to", 3)
+    made.use("card.py:Card.pay", "bank.py:send", "calls", 4)
+    made.use("till.py:buy", "pay.py:Payment.pay", "calls", 5)
+    files = {"card.py", "till.py", "pay.py", "bank.py"}
+    found = linked(tmp_path, made, files)
+    assert {pair: one.distance for pair, one in found.items()} == {
+        ("card.py", "till.py"): 2, ("pay.py", "till.py"): 1, ("bank.py", "card.py"): 1,
+    }  # fmt: skip
+    assert told(found["card.py", "till.py"])[0] == "Payment.pay() dispatches_to Card.pay() pay.py:3"
+    with open_index(tmp_path) as index:
+        assert ("pay.py", "dependent") not in {(one.file, one.how) for one in near(index, {"card.py"})[0]}
+
+
 def test_files_the_graph_has_not_are_named(tmp_path: Path) -> None:
     shop().write(tmp_path)
     with open_index(tmp_path) as index:

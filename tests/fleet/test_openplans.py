@@ -90,6 +90,16 @@ def test_checks_that_are_torn_do_not_matter(project: Project, checks: str) -> No
     assert one.files and one.files.slices == {"F1": ("a.py",)}
 
 
+def test_a_copy_of_what_was_archived_on_its_branch_is_no_open_plan(project: Project) -> None:
+    project.git("switch", "-q", "-c", "morph/cart", "main")
+    project.write(".morph/archive/cart/feature.json", record(status="archived"))
+    project.commit("archive")
+    project.git("switch", "-q", "main")
+    here(project, "cart", plan_of("a.py"))
+    here(project, "tea", plan_of("a.py"))
+    assert list(plans(project)) == ["tea"]
+
+
 def test_few_questions_to_git_for_many_branches(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     from morph_tasks.repo import spawn
 
