@@ -1,0 +1,48 @@
+"""Find the consumers that the graph lost, and write them beside it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from morph_tasks.codegraph import layout
+from morph_tasks.codegraph.recovery import languages, nodes, sources
+from morph_tasks.codegraph.recovery.record import Edges
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """How many files were read, how many edges were found beside graphify's, how many files could not be read."""
+
+    files: int
+    edges: int
+    failed: int
+
+
+def recover(root: Path) -> Recovered:
+    """Read the files that a graph was made from, and write the uses that it lacks; raises OSError and Refusal."""
+    known = nodes.read(layout.graph_file(root))
+    facts, failed = sources.read(root, known.files)
+    found: dict[tuple[str, str], tuple[str, str, int]] = {}
+    for program, extra in languages.programs(root, facts):
+        edges = Edges(program, known, found)
+        for one in program.files.values():
+            edges.uses(one)
+        if extra is not None:
+            extra(edges)
+    write(root, found)
+    return Recovered(len(facts), len(found), failed)
+
+
+def write(root: Path, found: dict[tuple[str, str], tuple[str, str, int]]) -> None:
+    """Write the edges that were found, whole or not at all."""
+    from morph_tasks.repo.files import write_atomic
+
+    edges: list[dict[str, Any]] = [
+        {"source": source, "target": target, "relation": relation, "file": path, "line": line}
+        for (source, target), (relation, path, line) in sorted(found.items())
+    ]
+    body = json.dumps({"version": 1, "edges": edges}, separators=(",", ":"))
+    write_atomic(layout.recovered_file(root), body.encode())

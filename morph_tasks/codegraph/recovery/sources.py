@@ -1,0 +1,44 @@
+"""Read the files that the graph knows: inside the tree, of a language that is read, not too large and not generated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from morph_tasks.codegraph.recovery import languages
+from morph_tasks.codegraph.recovery.model import Facts
+
+_LARGEST = 1024 * 1024
+_LONGEST_LINE = 20_000  # only machines write such lines
+
+
+def read(root: Path, paths: Iterable[str]) -> tuple[list[Facts], int]:
+    """Return what each file says, and how many could not be read."""
+    found, failed = [], 0
+    for path in sorted(paths):
+        reader = languages.reader(path)
+        if reader is None:
+            continue
+        source = _source(root, path)
+        if source is None:
+            continue
+        try:
+            found.append(reader(path, source))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            failed += 1
+    return found, failed
+
+
+def _source(root: Path, path: str) -> bytes | None:
+    """Return a file's bytes; None for what is outside of the tree, gone, too large or minified."""
+    from morph_tasks.errors import Refusal
+    from morph_tasks.repo.files import confined
+
+    try:
+        place = confined(root, path)
+        if not place.is_file() or place.stat().st_size > _LARGEST:
+            return None
+        source = place.read_bytes()
+    except (OSError, ValueError, Refusal):
+        return None
+    return None if max(map(len, source.split(b"\n")), default=0) > _LONGEST_LINE else source
