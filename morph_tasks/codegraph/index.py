@@ -6,7 +6,6 @@ import sqlite3
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from morph_tasks.codegraph import layout
 from morph_tasks.codegraph.index_key import ABSENT, inputs, look, read
@@ -103,7 +102,9 @@ def _in_memory(table: Table, meta: Mapping[str, Any]) -> sqlite3.Connection:
 
 def _connect(path: Path) -> sqlite3.Connection:
     """Open an index that nobody ever changes in place, without locks and without a file beside it."""
-    return sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True, isolation_level=None)
+    # Spelled here: `urllib.parse` takes longer to import than the index to open.
+    name = str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    return sqlite3.connect(f"file:{name}?mode=ro&immutable=1", uri=True, isolation_level=None)
 
 
 def _stored(root: Path) -> sqlite3.Connection | None:
@@ -116,7 +117,7 @@ def _stored(root: Path) -> sqlite3.Connection | None:
     try:
         if _belongs(connection, root):
             return connection
-    except (sqlite3.Error, ValueError):
+    except (sqlite3.Error, ValueError, LookupError):
         pass
     except BaseException:
         connection.close()

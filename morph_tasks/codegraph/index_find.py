@@ -63,8 +63,8 @@ def _by_name(index: Index, text: str) -> list[Symbol]:
 def _matching(known: Sequence[Symbol], text: str) -> list[Symbol]:
     """Return those that the text names, capitals included; without the difference of capitals when there are none."""
     for change in (str, fold):
-        wanted = change(text)
-        if whole := [found for found in known if wanted in (change(found.label), change(found.name))]:
+        wanted = {change(text), change(bare(text))}
+        if whole := [found for found in known if not wanted.isdisjoint((change(found.label), change(found.name)))]:
             return _the_defined(whole)
         steps = [change(step) for step in _split(text)]
         if len(steps) > 1 and (ends := [found for found in known if _ends(found, steps, change)]):
