@@ -28,6 +28,7 @@ def answer(argv: Sequence[str]) -> int | None:
 
 
 def _told(symbol: str, depth: int, words: Sequence[str]) -> int | None:
+    import gc
     import sys
     from pathlib import Path
 
@@ -40,6 +41,7 @@ def _told(symbol: str, depth: int, words: Sequence[str]) -> int | None:
     places = _places()
     if places is None:
         return None
+    gc.disable()  # thousands of small records that live until the end, which is near
     try:
         with open_index(Path(places[0])) as index:
             asked = Asked(depth, "--prod" in words, "--uses-only" in words)

@@ -210,7 +210,7 @@ def test_raw_is_what_graphify_says(shop: Project) -> None:
 
 
 def test_the_tree_can_hold_blanks_and_quotes(project: Project, tmp_path: Path) -> None:
-    odd = Project(tmp_path / "a 'b\" ü")
+    odd = Project(tmp_path / "a 'b\" ü%41?#")
     odd.root.mkdir()
     odd.git("init", "-q")
     odd.write(
