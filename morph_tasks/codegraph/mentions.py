@@ -89,7 +89,7 @@ def _word(symbol: Symbol) -> str:
 def _search(repo: Repo, names: Iterable[str]) -> list[Mention]:
     words = [part for name in names for part in ("-e", name)]
     options = ("-I", "-n", "-w", "-z", "-F", "--full-name", "--no-color", "--untracked")
-    where = ("--", ".", f":(exclude){FOLDER}")
+    where = ("--", ".", f":(exclude){FOLDER}", ":(exclude).graphifyignore")
     done = repo.lightly().run("-c", "submodule.recurse=false", "grep", *options, *words, *where, ok=(0, 1))
     found = []
     for line in done.stdout[:_READ].split(b"\n"):
