@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 COMMON = 2  # places with the same name: with more it is a custom of the project
 _QUALIFIED = frozenset({"go", "rust"})  # say the package along with the name, so that `cart.New` is no `order.New`
 _NO_BASES = frozenset({"extends", "implements", "object", "class", "where", "with", "typing", "abc", "models"})
+_FEW, _ALIKE = 6, 0.15  # names in a type that tell what it is, and the share of them that two have at least
+_NAME = re.compile(r"[^\W\d]\w*")
+_VERSION = re.compile(r"(?i)/v\d+(?=[/.])")
+# Code that runs in different places is not shared, though it often bears the same names.
+_SIDES = (frozenset({"server", "backend", "api"}), frozenset({"client", "frontend", "web", "ui", "app", "mobile"}))
 _VARIANT = re.compile(
     r"(?i)(?<![a-z])(?:linux|windows|win32|win|darwin|macos|unix|posix|bsd|android|ios|native|web|browser|node|server|client|"
     r"amd64|arm64|x86|wasm|sync|async|legacy|v\d+(?:_\d+|(?:alpha|beta)\d+)?)(?![a-z])"
@@ -98,15 +103,18 @@ def _kind(one: Made) -> str | None:
 def _same_kind(one: Made, other: Made) -> bool:
     if one.family != other.family or _kind(one) != _kind(other) or _is_interface(one) != _is_interface(other):
         return False
-    if _other_thing(one, other):
+    if one.kind == "type" and _is_another(one, other):
         return False
     return abs(len(one.about.parameters) - len(other.about.parameters)) <= 1
 
 
-def _other_thing(one: Made, other: Made) -> bool:
-    """Tell whether two types of one name are made from different things: a table and a form that shows it."""
+def _is_another(one: Made, other: Made) -> bool:
+    """Tell whether two types have no more than a name in common: a table and a form that shows it."""
     mine, its = _bases(one), _bases(other)
-    return one.kind == "type" and one.family != "go" and bool(mine and its) and not mine & its
+    if one.family != "go" and mine and its and not mine & its:
+        return True
+    fewer = min(len(one.names), len(other.names))
+    return fewer >= _FEW and len(one.names & other.names) < _ALIKE * fewer
 
 
 def _is_interface(one: Made) -> bool:
@@ -141,16 +149,28 @@ def _builds_on(one: Made) -> bool:
     named = rf"(?<![\w$]){re.escape(one.name)}(?![\w$])"
     if one.kind == "type":
         return len(re.findall(named, one.head)) > 1 or bool(re.search(rf"(?:\.|::){named}", one.text))
-    return len(re.findall(named, one.text)) > 1
+    own = plain(one.name)
+    others = [name for name in _NAME.findall(one.text) if name != one.name and plain(name).startswith(own)]
+    return bool(others) or len(re.findall(named, one.text)) > 1
 
 
 def _apart(one: Made, other: Made) -> bool:
-    """Tell whether two places hold variants of one thing: for another system or version, or a build of the source."""
-    if one.family == "go" and one.path.rpartition("/")[0] == other.path.rpartition("/")[0]:
+    """Tell whether two places hold variants of one thing: for another system, side or version, or a build."""
+    mine, its = one.path, other.path
+    if mine == its:
+        return False
+    if one.family == "go" and mine.rpartition("/")[0] == its.rpartition("/")[0]:
         return True
-    return one.path.rpartition(".")[0] == other.path.rpartition(".")[0] or (
-        one.path != other.path and _VARIANT.sub("*", one.path) == _VARIANT.sub("*", other.path)
-    )
+    if mine.rpartition(".")[0] == its.rpartition(".")[0] or _VERSION.sub("", mine) == _VERSION.sub("", its):
+        return True
+    return _VARIANT.sub("*", mine) == _VARIANT.sub("*", its) or _on_other_sides(mine, its)
+
+
+def _on_other_sides(mine: str, its: str) -> bool:
+    for here, there in (_SIDES, _SIDES[::-1]):
+        if not here.isdisjoint(mine.split("/")[:-1]) and not there.isdisjoint(its.split("/")[:-1]):
+            return here.isdisjoint(its.split("/")[:-1]) and there.isdisjoint(mine.split("/")[:-1])
+    return False
 
 
 # By body
@@ -193,7 +213,7 @@ def _as_long(one: Made, other: Made) -> bool:
 
 def _comparable(one: Made, other: Made, project: Project, planned: frozenset[str]) -> bool:
     """Tell whether one of two functions could be called instead of the other, and does not stand next to it."""
-    if other.name == other.about.owner or (one.path != other.path and _apart(one, other)):
+    if other.name == other.about.owner or _apart(one, other):
         return False
     if plain(other.name) not in planned and (one.path == other.path or is_given(one.name)):
         return False

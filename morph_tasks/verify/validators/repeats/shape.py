@@ -22,7 +22,7 @@ _C = r"//[^\n]*|/\*.*?\*/|"
 _CHAR = r"|'(?:\\.[^'\n]*|[^'\\\n])'"
 _TOKENS = {
     "python": re.compile(
-        rf"#[^\n]*|\b[rbfuRBFU]{{0,2}}(?:\"\"\".*?\"\"\"|'''.*?'''|{_QUOTED}|'(?:\\.|[^'\\\n])*'){_REST}", re.S
+        rf"#[^\n]*|(?:\b[rbfuRBFU]{{1,2}})?(?:\"\"\".*?\"\"\"|'''.*?'''|{_QUOTED}|'(?:\\.|[^'\\\n])*'){_REST}", re.S
     ),
     "ruby": re.compile(rf"#[^\n{{]*|{_QUOTED}|'(?:\\.|[^'\\\n])*'{_REST}", re.S),
     "js": re.compile(rf"{_C}{_QUOTED}|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`{_REST}", re.S),
@@ -84,6 +84,11 @@ def shape_of(language: str, source: str, name: str) -> Shape:
             continue
         size += 1
     return Shape(tuple(renamed), tuple(kept), frozenset(calls), size)
+
+
+def names_in(source: str) -> frozenset[str]:
+    """Return the names and words in a piece of code, in lower case."""
+    return frozenset(name.lower() for name in re.findall(_NAME, source)) - _KEYWORDS
 
 
 def _tokens(language: str, source: str) -> list[str]:

@@ -12,7 +12,7 @@ from morph_tasks.verify.testcode.paths import is_test_path
 from morph_tasks.verify.testcode.paths import language_of as of_the_project
 from morph_tasks.verify.validators.languages import is_generated
 from morph_tasks.verify.validators.repeats.names import plain
-from morph_tasks.verify.validators.repeats.shape import Shape, shape_of
+from morph_tasks.verify.validators.repeats.shape import Shape, names_in, shape_of
 
 # Folders of what shows, measures or moves the project, and is not used by it.
 _ASIDE = frozenset({
@@ -74,6 +74,11 @@ class Made:
         first = " ".join(self.text.split("\n")[start : start + _HEAD])
         before = " ".join(self.text.split("\n")[:start])
         return f"{before} {re.split(r'[{]|:(?= |$)|=>', first, maxsplit=1)[0] if self.kind == 'type' else first}"
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Return the other names in it, in lower case."""
+        return names_in(self.text) - {self.name.lower()}
 
     @cached_property
     def shape(self) -> Shape:
