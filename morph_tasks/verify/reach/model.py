@@ -10,7 +10,7 @@ from typing import Any
 WHY = {
     "no-test-reaches": "no test reaches it",
     "reached-only-by-tests-without-scenario": "only tests that carry no scenario reach it",
-    "reached-only-by-tests-that-did-not-pass": "only tests that did not pass reach it",
+    "reached-only-by-tests-that-did-not-pass": "only tests that did not pass, or of a red suite, reach it",
     "not-executed": "no run that measured coverage ran it",
 }
 UNKNOWN = {

@@ -222,15 +222,15 @@ def test_lines_that_went_files_that_moved_and_data(plain: Project) -> None:
     }  # fmt: skip
 
 
-def test_what_did_not_pass_explains_nothing(begun: Project) -> None:
-    begun.write("tests/test_shop.py", TESTS.replace("== 3", "== 4"))
+def test_what_did_not_pass_and_what_a_red_suite_passed_explain_nothing(begun: Project) -> None:
+    marked = TESTS.replace("def test_plain", '@pytest.mark.scenario("C2")\ndef test_plain')
+    begun.write("tests/test_shop.py", marked.replace("exempt(1) == 1", "exempt(1) == 2"))
     _graph(begun)
     found = begun.verify()
-    assert found["status"] == "fail"
-    one = _of(found, "total")
-    assert (one["why"], one["tests"]) == (
-        "reached-only-by-tests-that-did-not-pass", ["tests/test_shop.py:7 test_sum"],
-    )  # fmt: skip
+    assert found["status"] == "fail" and found["scenarios"][0]["state"] == "proven"
+    for symbol, test in (("total", "tests/test_shop.py:7 test_sum"), ("exempt", "tests/test_shop.py:12 test_plain")):
+        one = _of(found, symbol)
+        assert (one["why"], one["tests"]) == ("reached-only-by-tests-that-did-not-pass", [test])
     assert found["explained"] == {"C1": 0, "C2": 0}
 
 
