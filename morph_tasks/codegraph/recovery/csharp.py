@@ -239,7 +239,7 @@ class _Reader:
                     if one.type == "attribute":
                         name = text(field(one, "name"))
                         for each in (name, name + "Attribute"):
-                            self.facts.use(scope, ("n", each), line(one))
+                            self.facts.use(scope, ("tn", each), line(one))
                         for rest in parts(one)[1:]:
                             self.visit(rest, scope)
 

@@ -60,7 +60,7 @@ def type_(node: Node | None) -> Expr:
         return UNKNOWN
     kind, inside = node.type, parts(node)
     if kind == "identifier":
-        return ("n", text(node))
+        return ("tn", text(node))
     if kind == "qualified_name":
         return ("a", type_(field(node, "qualifier")), _written(field(node, "name")))
     if kind == "alias_qualified_name":
@@ -87,7 +87,7 @@ def _generic(node: Node) -> Expr:
         return ("late", given[0])
     if name == "Func" and given:
         return ("fn", given[-1])
-    return ("g", ("n", _written(node)), given)
+    return ("g", ("tn", _written(node)), given)
 
 
 def _written(node: Node | None) -> str:
@@ -107,7 +107,7 @@ def named(node: Node | None) -> Iterator[tuple[Expr, Node]]:
     if node is None:
         return
     if node.type == "generic_name":
-        yield ("n", _written(node)), node
+        yield ("tn", _written(node)), node
         yield from named(child(node, "type_argument_list"))
     elif node.type == "qualified_name":
         yield ("a", type_(field(node, "qualifier")), _written(field(node, "name"))), node

@@ -16,6 +16,10 @@ def _name(program: Program, facts: Facts, scope: int, expr: Expr) -> Values:
     return program.name(facts, scope, expr[1])
 
 
+def _type_name(program: Program, facts: Facts, scope: int, expr: Expr) -> Values:
+    return program.type_name(facts, scope, expr[1])
+
+
 def _attribute(program: Program, facts: Facts, scope: int, expr: Expr) -> Values:
     base = program.value(facts, scope, expr[1])
     return tuple(v for one in base for v in program.attribute(facts, scope, one, expr[2]))
@@ -131,7 +135,7 @@ def _of_type(program: Program, facts: Facts, scope: int, expr: Expr) -> Values:
 
 
 def _is_parameter(program: Program, facts: Facts, scope: int, expr: Expr) -> bool:
-    return expr[0] == "n" and any(one[0] == "tp" for one in program.name(facts, scope, expr[1]))
+    return expr[0] == "tn" and any(one[0] == "tp" for one in program.type_name(facts, scope, expr[1]))
 
 
 def _with_arguments(program: Program, facts: Facts, scope: int, expr: Expr) -> Values:
@@ -191,6 +195,7 @@ def _same(program: Program, facts: Facts, scope: int, expr: Expr) -> Values:
 
 TABLE: dict[str, Any] = {
     "n": _name,
+    "tn": _type_name,
     "a": _attribute,
     "c": _call,
     "e": _iterated,

@@ -65,7 +65,7 @@ def named(node: Node | None) -> Iterator[tuple[Expr, Node]]:
 
 
 def signature(node: Node) -> tuple[Expr, ...]:
-    """Return the types of the parameters and results of a method, so that two methods can be held against each other."""
+    """Return the types of the parameters and results of a method, so that two can be held against each other."""
     found: list[Expr] = []
     for role in ("parameters", "result"):
         listed = field(node, role)

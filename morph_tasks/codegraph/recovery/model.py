@@ -79,6 +79,7 @@ class Facts:
     stars: list[Expr] = field(default_factory=list)
     package: str = ""
     spaces: dict[int, str] = field(default_factory=dict)  # C#: the namespace that a scope is of
+    noted: set[tuple[int, Expr, str]] = field(default_factory=set)
     usings: list[tuple[int, str, str]] = field(default_factory=list)  # C#: (scope, kind, namespace or type)
 
     def open(self, parent: int, kind: str, owner: int) -> int:
@@ -101,4 +102,7 @@ class Facts:
 
     def use(self, scope: int, expr: Expr, line: int, relation: str = "references") -> None:
         """Note that an expression is used."""
-        self.uses.append(Use(scope, expr, line, relation))
+        key = (scope, expr, relation)
+        if key not in self.noted:  # the same again in the same place proves no more
+            self.noted.add(key)
+            self.uses.append(Use(scope, expr, line, relation))

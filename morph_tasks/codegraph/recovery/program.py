@@ -141,6 +141,26 @@ class Program:
         found = self._names[key] = self._look(facts, scope, name)
         return found
 
+    def type_name(self, facts: Facts, scope: int, name: str) -> Values:
+        """Return the type that C# means by a name, past members that are called like it."""
+        key = (facts.path, scope, f"type {name}")
+        known = self._names.get(key)
+        if known is not None:
+            return known
+        self._names[key] = NOTHING
+        at, found = scope, NOTHING
+        while at >= 0 and not found:
+            here = facts.scopes[at]
+            found = self._all(facts, at, [one for one in here.names.get(name, ()) if one[0] in ("tp", "path")])
+            if not found and here.kind == "class":
+                owner = self.type_of(facts, facts.defs[here.owner])
+                inside = self.members(("cls", owner, self.own_arguments(owner)), name)
+                kept = [one for one in inside if one.definition and one.definition.kind in ("class", "interface")]
+                found = tuple(value for one in kept for value in self.content(one))
+            at = here.parent
+        self._names[key] = found = found or self.world.outside(facts, scope, name)
+        return found
+
     def _look(self, facts: Facts, scope: int, name: str) -> Values:
         at, start = scope, True
         while at >= 0:

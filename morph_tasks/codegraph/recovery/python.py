@@ -197,20 +197,25 @@ class _Reader:
                 held.append((scope, value))
 
     def loop(self, node: ast.For | ast.AsyncFor, scope: int) -> None:
-        self.target(node.target, ("e", convert(node.iter)), scope)
-        self.visit(node.iter, scope)
+        self.iterate(node.target, node.iter, scope)
         self.body(node.body, scope)
         self.body(node.orelse, scope)
 
+    def iterate(self, target: ast.expr, over: ast.expr, scope: int) -> None:
+        element = ("e", convert(over))
+        self.target(target, element, scope)
+        self.facts.use(scope, element, over.lineno)
+        self.visit(over, scope)
+
     def comprehension(self, node: ast.comprehension, scope: int) -> None:
-        self.target(node.target, ("e", convert(node.iter)), scope)
-        self.visit(node.iter, scope)
+        self.iterate(node.target, node.iter, scope)
         for one in node.ifs:
             self.visit(one, scope)
 
     def with_item(self, node: ast.withitem, scope: int) -> None:
+        entered = ("c", ("a", convert(node.context_expr), "__enter__"), ())
+        self.facts.use(scope, entered, node.context_expr.lineno, "calls")
         if node.optional_vars is not None:
-            entered = ("c", ("a", convert(node.context_expr), "__enter__"), ())
             self.target(node.optional_vars, entered, scope)
         self.visit(node.context_expr, scope)
 

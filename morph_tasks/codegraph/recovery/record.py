@@ -10,6 +10,7 @@ from morph_tasks.codegraph.recovery.program import Found, Program, Type, Value, 
 
 _OWN = frozenset({"self", "cls", "super"})
 _INNER = frozenset({"e", "k", "w", "t"})
+_DERIVES = frozenset({"inherits", "implements", "embeds"})
 _BUILT = ("__init__", "constructor", ".ctor")
 
 
@@ -20,6 +21,8 @@ class Edges:
     program: Program
     nodes: Nodes
     found: dict[tuple[str, str], tuple[str, str, int]] = field(default_factory=dict)
+    _of: dict[int, str | None] = field(default_factory=dict)
+    _places: dict[tuple[str, int], str | None] = field(default_factory=dict)
 
     def uses(self, facts: Facts) -> None:
         """Note what each use of a file proves."""
@@ -30,7 +33,12 @@ class Edges:
 
     def place(self, facts: Facts, scope: int) -> str | None:
         """Return the node of the smallest definition around a scope that the graph knows."""
-        at = facts.scopes[scope].owner
+        owner = facts.scopes[scope].owner
+        if (facts.path, owner) not in self._places:
+            self._places[facts.path, owner] = self._place(facts, owner)
+        return self._places[facts.path, owner]
+
+    def _place(self, facts: Facts, at: int) -> str | None:
         while at >= 0:
             node = self.node(facts, facts.defs[at])
             if node is not None and "field" not in facts.defs[at].flags:
@@ -40,6 +48,11 @@ class Edges:
 
     def node(self, facts: Facts, definition: Def) -> str | None:
         """Return the node of a definition; that of any part of a class that has several."""
+        if id(definition) not in self._of:
+            self._of[id(definition)] = self._search(facts, definition)
+        return self._of[id(definition)]
+
+    def _search(self, facts: Facts, definition: Def) -> str | None:
         found = self._node(facts, definition)
         if found is None and definition.kind in ("class", "interface"):
             parts = self.program.type_of(facts, definition).parts
@@ -55,8 +68,14 @@ class Edges:
         target = self.node(facts, definition)
         if target is None:
             return False
+        if relation in _DERIVES and not self._is_type(site):
+            relation = "references"  # a class without a node of its own, in a function that has one
         self.join(site.source, target, relation, site.facts.path, site.use.line)
         return True
+
+    def _is_type(self, site: _Site) -> bool:
+        owner = site.facts.scopes[site.scope].owner
+        return owner >= 0 and self.node(site.facts, site.facts.defs[owner]) == site.source
 
     def join(self, source: str, target: str, relation: str, path: str, line: int) -> None:
         """Note an edge that the graph does not have."""
@@ -76,13 +95,23 @@ class Edges:
             if site.facts.language == "csharp":
                 self._implicit(site, expr[1], relation)
             return found
+        elif kind == "tn":
+            self._named(site, program.value(site.facts, site.scope, expr), relation)
         elif kind in _INNER:
-            self._walk(site, expr[1], "references")
+            base = self._walk(site, expr[1], "references")
+            if kind == "e":
+                self._iterated(site, base)
         elif kind == "g":
             self._walk(site, expr[1], relation)
             for one in expr[2]:
                 self._walk(site, one, "references")
         return program.value(site.facts, site.scope, expr)
+
+    def _iterated(self, site: _Site, values: Values) -> None:
+        """Note the method that iterating over an object of the program runs."""
+        for value in values:
+            for name in ("__iter__", "GetEnumerator"):
+                self._members(site, value, self.program.members(value, name), "calls", False)
 
     def _named(self, site: _Site, values: Values, relation: str) -> None:
         for value in values:

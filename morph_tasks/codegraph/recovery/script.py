@@ -307,8 +307,12 @@ class _Reader:
                     left = text(field(one, "left"))
                     self.facts.bind(scope, left, ("a", what, left))
         elif node.type == "array_pattern":
-            for number, one in enumerate(parts(node)):
-                self.target(one, ("t", what, number), scope)
+            number = 0  # commas are counted: a place may be left empty
+            for one in node.children:
+                if one.type == ",":
+                    number += 1
+                elif one.is_named:
+                    self.target(one, ("t", what, number), scope)
 
     def assignment(self, node: Node, scope: int) -> None:
         left, right = field(node, "left"), field(node, "right")

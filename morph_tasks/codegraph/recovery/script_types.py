@@ -55,9 +55,13 @@ def _generic(node: Node) -> Expr:
         (one for one in parts(node) if one.type == "type_arguments"), None
     )
     given = tuple(type_(one) for one in parts(arguments))
-    name = text(base)
+    return _applied(text(base), type_(base), given)
+
+
+def _applied(name: str, base: Expr, given: tuple[Expr, ...]) -> Expr:
+    """Return a type with its arguments; those of the language are known by their names."""
     if not given:
-        return type_(base)
+        return base
     if name in _MANY:
         return ("seq", given[:1])
     if name in _PAIRS:
@@ -66,7 +70,7 @@ def _generic(node: Node) -> Expr:
         return given[0]
     if name in _LATE:
         return ("late", given[0])
-    return ("g", type_(base), given)
+    return ("g", base, given)
 
 
 def named(node: Node | None) -> Iterator[tuple[Expr, Node]]:
@@ -121,11 +125,10 @@ def _call(node: Node) -> Expr:
 
 
 def _new(node: Node) -> Expr:
-    base = value(field(node, "constructor"))
-    given = next((one for one in parts(node) if one.type == "type_arguments"), None)
-    if given is not None:
-        base = ("g", base, tuple(type_(one) for one in parts(given)))
-    return ("c", base, ())
+    built = field(node, "constructor")
+    arguments = next((one for one in parts(node) if one.type == "type_arguments"), None)
+    base = _applied(text(built), value(built), tuple(type_(one) for one in parts(arguments)))
+    return ("i", base) if base[0] in ("seq", "map", "late") else ("c", base, ())
 
 
 def _compound(node: Node) -> Expr:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,25 @@ class Recovered:
 
 def recover(root: Path) -> Recovered:
     """Read the files that a graph was made from, and write the uses that it lacks; raises OSError and Refusal."""
+    with _without_collector():
+        return _recover(root)
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Keep the garbage collector out: millions of small tuples live until the end, and it would look at each again."""
+    import gc
+
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def _recover(root: Path) -> Recovered:
     known = nodes.read(layout.graph_file(root))
     facts, failed = sources.read(root, known.files)
     found: dict[tuple[str, str], tuple[str, str, int]] = {}

@@ -200,7 +200,7 @@ class CSharpWorld:
             plain = plain[1]
         if plain[0] == "g":
             plain = plain[1]
-        if plain[0] != "n":
+        if plain[0] != "tn":
             return NOTHING
         found = self._path((plain[1], *names))
         if not arguments:
@@ -267,7 +267,7 @@ class CSharpWorld:
 
     def foreign(self, expr: Expr) -> Values:
         """Return an instance of a type that is not of this tree; extension methods can still be meant for it."""
-        return (_foreign(expr),) if expr[0] in ("n", "a", "g") else NOTHING
+        return (_foreign(expr),) if expr[0] in ("tn", "a", "g") else NOTHING
 
 
 def _foreign(expr: Expr) -> Value:

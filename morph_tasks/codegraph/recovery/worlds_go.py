@@ -26,6 +26,12 @@ class GoWorld:
             self.packages[facts.path.rpartition("/")[0], facts.package].append(facts)
         self.modules = _modules(root, {folder for folder, _ in self.packages})
         self._found: dict[str, tuple[str, str] | None] = {}
+        self._names: dict[tuple[tuple[str, str], str], list[Facts]] = defaultdict(list)
+        for key, files in self.packages.items():
+            for facts in files:
+                for name, held in facts.scopes[0].names.items():
+                    if any(one[0] != "mod" for one in held):
+                        self._names[key, name].append(facts)
         for key, files in self.packages.items():
             self._methods(key, files)
 
@@ -41,12 +47,8 @@ class GoWorld:
                         self.program.owners[id(definition)] = value[1]
 
     def _declared(self, key: tuple[str, str], name: str) -> Values:
-        found: list[Value] = []
-        for facts in self.packages[key]:
-            held = facts.scopes[0].names.get(name, ())
-            if any(one[0] != "mod" for one in held):
-                found += self.program.name(facts, 0, name)
-        return tuple(found)
+        files = self._names.get((key, name), ())
+        return tuple(v for facts in files for v in self.program.name(facts, 0, name))
 
     def outside(self, facts: Facts, scope: int, name: str) -> Values:
         key = (facts.path.rpartition("/")[0], facts.package)

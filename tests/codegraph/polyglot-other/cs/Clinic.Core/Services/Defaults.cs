@@ -1,0 +1,6 @@
+namespace Clinic.Core.Services;
+
+public static class Defaults
+{
+    public static int Fallback() => 0;
+}

@@ -1,0 +1,3 @@
+module github.com/acme/fleet
+
+go 1.21

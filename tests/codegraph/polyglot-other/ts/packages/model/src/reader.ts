@@ -1,0 +1,7 @@
+import { Shelf } from './shelf';
+
+export interface Reader {
+  name: string;
+  shelf: Shelf;
+  read(title: string): boolean;
+}
