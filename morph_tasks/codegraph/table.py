@@ -71,9 +71,9 @@ class Table:
             self.rows[position] = moved
 
     def leave_out(self, position: int) -> None:
-        """Leave a link to the raw layer."""
+        """Take a link out of the sane layer."""
         row = self.rows[position]
-        self.rows[position] = (*row[:5], RAW, row[6])
+        self.rows[position] = (*row[:5], row[5] & RAW, row[6])
 
     def add(self, row: Row) -> None:
         """Add an edge that graphify does not have."""

@@ -26,24 +26,25 @@ def coalesce(table: Table) -> None:
         return
     definitions = Definitions(table, stubs)
     judge = Judge(table, definitions)
-    left: set[int] = set()
-    outside: dict[int, bool] = dict.fromkeys(stubs, True)
-    for position, end in list(_touching(table, stubs)):
+    inside: set[int] = set()
+    touching = list(_touching(table, stubs))
+    for position, end in touching:
         reference = _reference(table, position, end)
         verdict = judge.verdict(reference)
-        if verdict.meant is not None and verdict.meant != table.rows[position][1 - end]:
+        if verdict.meant is not None:
             via = LANGUAGE if judge.in_other_languages(reference) else COALESCED
             ends = (reference.source, verdict.meant) if end == 1 else (verdict.meant, reference.source)
             table.move(position, *ends, via)
-            outside[reference.stub] = False
-            continue
-        left.add(reference.stub)
-        if verdict.options:
-            outside[reference.stub] = False
+        elif verdict.options:
             table.undecided[position] = verdict.options
-    table.hidden |= {stub for stub in stubs - left if not outside[stub]}
-    table.external |= {stub for stub, is_outside in outside.items() if is_outside}
-    _gather(table, [stub for stub in stubs if outside[stub]])
+        else:
+            continue
+        inside.add(reference.stub)
+    rows = [table.rows[at] for at, _ in touching] + table.rows[len(table.links) :]
+    still = {end for row in rows if row[5] & SANE for end in row[:2]}
+    table.hidden |= inside - still
+    table.external |= stubs - inside
+    _gather(table, sorted(stubs - inside))
 
 
 class Judge:
@@ -130,7 +131,7 @@ def _gather(table: Table, outside: list[int]) -> None:
     touching = [at for at, row in enumerate(table.rows) if row[1] in gone or row[0] in gone]
     for row in [table.rows[at] for at in touching]:
         family.setdefault(row[1], family_of(table.path_of(row[3])))
-    for stub in sorted(outside):
+    for stub in outside:
         node = table.nodes[stub]
         kept = first.setdefault((node.label, node.type, family.get(stub)), stub)
         if kept != stub:
