@@ -1,5 +1,6 @@
 """What depends on a symbol: distances, members, what is overridden, and the switches."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from morph_tasks.codegraph.affected import Hit, Reach, affected, reach
 from morph_tasks.codegraph.index import Index, open_index
+from morph_tasks.codegraph.layout import recovered_file
 from tests.codegraph.handmade import HandMade
 
 
@@ -201,3 +203,26 @@ def test_a_walk_asks_a_few_questions_however_many_symbols_there_are() -> None:
             return len(asked)
 
     assert questions(200) == questions(2)
+
+
+def test_an_overridden_member_is_reported_once_however_often_it_is_reached() -> None:
+    made = override()
+    made.use("a.py:Base.run", "a.py:Leaf.run", line=8)
+    made.use("a.py:Base.run", "b.py:b", line=9)
+    found = look(made, "a.py:Leaf.run", depth=3)
+    assert [hit.symbol.key for hit in found.hits].count("a.py:Base.run") == 1
+    assert keys(found)["a.py:Base.run"] == 1
+
+
+def test_who_comes_over_a_dispatch_that_was_found_here_says_so() -> None:
+    made = HandMade()
+    made.symbol("s.py:Smtp.send")
+    made.use("b.py:b", "i.py:Mailer.send")
+    edge = {"source": "i.py:Mailer.send", "target": "s.py:Smtp.send", "relation": "dispatches_to"}
+    with TemporaryDirectory() as folder:
+        made.write(Path(folder))
+        recovered = {"version": 1, "edges": [{**edge, "file": "s.py", "line": 1}]}
+        recovered_file(Path(folder)).write_text(json.dumps(recovered))
+        with open_index(Path(folder)) as index:
+            (hit,) = affected(index, index.find("s.py:Smtp.send"))
+    assert (hit.symbol.key, hit.via) == ("b.py:b", "recovered-dispatch")

@@ -224,6 +224,50 @@ def test_names_that_git_quotes_and_line_ends_that_it_changes(shop: Project) -> N
     assert "\\t" in "\n".join(found.lines())
 
 
+def test_of_overloads_the_one_that_changed_counts(shop: Project) -> None:
+    source = "class A\n{\n    int Add(int a) => 1;\n    int Add(string b) => 2;\n}\n"
+    shop.write("src/a.cs", source)
+    shop.commit()
+    graph = HandMade()
+    graph.symbol("src/a.cs:A.Add", 3)
+    graph.nodes["second"] = {**graph.nodes["src/a.cs:A.Add"], "id": "second", "source_location": "L4"}
+    graph.links.append({"source": "src/a.cs:A", "target": "second", "relation": "method"})
+    graph.write(shop.root)
+    shop.write("src/a.cs", source.replace("=> 2", "=> 3"))
+    assert [one.key for one in changed(shop).symbols] == ["second"]
+
+
+def test_a_type_and_a_function_of_one_name_are_two(shop: Project) -> None:
+    source = "interface Cart { sum: number }\nfunction Cart() { return 1 }\n"
+    shop.write("src/a.ts", source)
+    shop.commit()
+    graph = HandMade()
+    graph.symbol("src/a.ts:Cart", 7)  # the graph is of another commit: its lines do not tell
+    graph.nodes["call"] = {**graph.nodes["src/a.ts:Cart"], "id": "call", "label": "Cart()", "_callable_class": False}
+    graph.links.append({"source": "src/a.ts", "target": "call", "relation": "contains"})
+    graph.write(shop.root)
+    shop.write("src/a.ts", source.replace("return 1", "return 2"))
+    assert [one.key for one in changed(shop).symbols] == ["call"]
+
+
+def test_a_change_of_mode_alone_is_no_change_of_code(shop: Project) -> None:
+    (shop.root / "src/cart.py").chmod(0o755)
+    assert changed(shop).files == ()
+
+
+def test_a_file_in_conflict_counts_whole(shop: Project) -> None:
+    shop.git("checkout", "-q", "-b", "side")
+    edit(shop, "return 1", "return 2")
+    shop.commit("side")
+    shop.git("checkout", "-q", "main")
+    edit(shop, "return 1", "return 3")
+    shop.commit("main")
+    subprocess.run(["git", "merge", "-q", "side"], cwd=shop.root, capture_output=True, check=False)
+    found = changed(shop)
+    assert [(one.path, one.reason) for one in found.unmatched] == [("src/cart.py", "not-parsed")]
+    assert [one.key for one in found.symbols] == ["src/cart.py"]
+
+
 def test_a_submodule_is_named_and_not_looked_into(shop: Project, tmp_path: Path) -> None:
     inner = Project(tmp_path / "inner")
     inner.root.mkdir()

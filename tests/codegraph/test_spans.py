@@ -1,10 +1,12 @@
 """Definitions of a file: what is found, where it begins and ends, and what is not parsed."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from morph_tasks.codegraph.spans import LANGUAGES, LARGEST, Definition, around, definitions
+from morph_tasks.codegraph.spans import LANGUAGES, LARGEST, Definition, around, definitions, matching, read_definitions
 
 PYTHON = """\
 import os
@@ -257,6 +259,29 @@ def test_the_innermost_of_two_on_one_line_is_the_smaller() -> None:
     found = [Definition("A", "", "type", 1, 9), Definition("m", "A", "method", 4, 4)]
     assert around(found, 4) == found[1]
     assert around(reversed(found), 4) == found[1]
+
+
+def test_the_definition_of_a_symbol_is_the_nearest_of_its_name_and_owner() -> None:
+    one, two = Definition("add", "Cart", "method", 1, 4), Definition("add", "Cart", "method", 10, 14)
+    other = Definition("add", "", "function", 20, 21)
+    found = [one, two, other]
+    assert [matching(found, "add", "Cart", line) for line in (2, 6, 8, 12, 99)] == [one, one, two, two, two]
+    assert matching(found, "add", "", 20) == other
+    assert matching(found, "add", "Cart", None) is None
+    assert matching([one], "add", "Cart", None) == one
+    assert matching(found, "sub", "", 2) is None
+
+
+def test_a_file_of_the_tree_is_read_and_nothing_outside_of_it(tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    for folder in (tree, tmp_path):
+        (folder / "a.py").write_text("def f(): ...\n")
+    (tree / "out.py").symlink_to(tmp_path / "a.py")
+    (tree / "folder.py").mkdir()
+    assert [one.name for one in read_definitions(tree, "a.py") or ()] == ["f"]
+    for path in ("../a.py", str(tmp_path / "a.py"), "out.py", "none.py", "folder.py", "a\0.py"):
+        assert read_definitions(tree, path) is None
 
 
 @settings(max_examples=60, deadline=None)
