@@ -235,7 +235,7 @@ class _Judge:
             return _Verdict(why="reached-only-by-tests-that-did-not-pass", others=names)
         others = tuple(graph.testers(piece))
         if others:
-            why = "tests-not-named" if self._silent else "reached-only-by-tests-without-scenario"
+            why = "tests-not-named" if self._silent or graph.lost else "reached-only-by-tests-without-scenario"
             return _Verdict(why=why, others=others)
         return _Verdict(why="no-test-reaches")
 

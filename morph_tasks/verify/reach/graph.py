@@ -69,8 +69,12 @@ class Graph:
         self._masks: dict[tuple[str, Definition | None], int] = {}
         starts: Masks = defaultdict(int)
         files: dict[str, int] = defaultdict(int)
+        # Tests that the graph does not have: what they reach is not known.
+        self.lost = False
         for number, test in enumerate(tests):
-            for symbol in self._starts(test):
+            begin = self._starts(test)
+            self.lost |= not begin
+            for symbol in begin:
                 starts[symbol] |= 1 << number
             if test.file:
                 files[test.file] |= 1 << number
@@ -138,7 +142,7 @@ class Graph:
         """Return the symbol of a test with its fixtures; where a test is no symbol, its whole file."""
         here = self._in_file(test.file) if test.file else []
         if not test.file:
-            here = [one for one in self._index.names(words(test.name)[-1:]) if one.test]
+            here = [one for one in self._index.names(words(test.name)) if one.test]
         named = _best(here, test)
         if named:
             return {one.id for one in self._with_fixtures(named)}
@@ -260,5 +264,8 @@ def _best(here: Iterable[Symbol], test: RanTest) -> list[Symbol]:
         same = [one for one in functions if one.name == word]
         if same:
             owned = [one for one in same if one.owner.rpartition(".")[2] in said]
-            return sorted(owned or same, key=lambda one: abs((one.line or 0) - (test.line or 0)))[:1]
+            # Without a file a name alone may be another one's.
+            return sorted(
+                owned or (same if test.file else []), key=lambda one: abs((one.line or 0) - (test.line or 0))
+            )[:1]
     return []

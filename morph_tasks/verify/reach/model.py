@@ -18,7 +18,7 @@ UNKNOWN = {
     "graph-stale": "the code graph is older than this file",
     "not-in-graph": "the code graph does not have it",
     "language-not-parsed": "its symbols are not known",
-    "tests-not-named": "its tests may carry a scenario: the run does not name them",
+    "tests-not-named": "its tests may carry a scenario: a run does not name its tests, or not where they are",
     "file-gone": "the file is gone: no test can reach it",
 }
 

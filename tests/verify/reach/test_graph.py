@@ -20,6 +20,23 @@ CHAIN = (
     + "\n\n\ndef step10():\n    return 1\n"
 )
 FILES = {
+    "svc/total.go": (
+        "package svc\n\ntype Cart struct{ n int }\n\nfunc (c Cart) Sum() int {\n\treturn add(c.n, 1)\n}\n\n"
+        "func add(a int, b int) int {\n\treturn a + b\n}\n\nfunc Total(n int) int {\n\treturn add(n, 2)\n}\n"
+    ),
+    "svc/total_test.go": (
+        'package svc\n\nimport "testing"\n\nfunc TestTotal(t *testing.T) {\n'
+        '\tt.Run("[C1] adds", func(t *testing.T) {\n\t\tif Total(1) != 3 {\n\t\t\tt.Fail()\n\t\t}\n\t})\n}\n'
+    ),
+    "net/Shop/Cart.cs": (
+        "namespace Shop;\n\npublic class Cart\n{\n    public int Total(int n)\n    {\n        return Add(n);\n    }\n\n"
+        "    private int Add(int n)\n    {\n        return n + 1;\n    }\n}\n"
+    ),
+    "net/Shop.Tests/CartTests.cs": (
+        "using Shop;\nusing Xunit;\n\nnamespace Shop.Tests;\n\npublic class CartTests\n{\n"
+        '    [Fact(DisplayName = "[C1] adds")]\n    public void Adds()\n    {\n'
+        "        Cart cart = new Cart();\n        Assert.Equal(2, cart.Total(1));\n    }\n}\n"
+    ),
     "shop/__init__.py": "",
     "shop/cart.py": (
         "RATE = 1\n\n\nclass Cart:\n    size = 0\n\n    def __init__(self):\n        self.items = made()\n\n"
@@ -50,11 +67,15 @@ CHAINED = RanTest("test_chain[1]", "tests/test_cart.py", 9, "tests/unit", ("C2",
 IN_WEB = RanTest("sums [C1]", "web/sum.test.ts", 3, "tests/web", ("C1",), True)
 
 
+IN_GO = RanTest("TestTotal/[C1]_adds", "svc/total_test.go", 5, "tests/go", ("C1",), True)
+IN_NET = RanTest("Shop.Tests.CartTests.Adds(n: 1)", None, None, "tests/net", ("C1",), True)
+
+
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("graph")
     for name, text in FILES.items():
-        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     subprocess.run(["git", "init", "-q", "."], cwd=root, check=True)
     subprocess.run(["graphify", "extract", ".", "--code-only"], cwd=root, check=True, capture_output=True)
@@ -64,7 +85,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def graph(tree: Path) -> Iterator[Graph]:
     with open_index(tree) as index:
-        yield Graph(tree, index, [FILLED, CHAINED, IN_WEB])
+        yield Graph(tree, index, [FILLED, CHAINED, IN_WEB, IN_GO, IN_NET])
 
 
 def _piece(tree: Path, path: str, line: int) -> Piece:
@@ -90,6 +111,10 @@ def _line(path: str, text: str) -> int:
         # A test that is no symbol reaches what its file imports.
         ("web/sum.ts", "return add(a, 1)", [IN_WEB]),
         ("web/sum.ts", "return a + b", [IN_WEB]),
+        ("svc/total.go", "return a + b", [IN_GO]),
+        ("svc/total.go", "return add(c.n, 1)", []),
+        ("net/Shop/Cart.cs", "return Add(n)", [IN_NET]),
+        ("net/Shop/Cart.cs", "return n + 1", [IN_NET]),
     ],
 )
 def test_what_reaches_a_line(tree: Path, graph: Graph, path: str, text: str, wanted: list[RanTest]) -> None:
@@ -108,6 +133,15 @@ def test_the_tests_that_do_reach_something_are_named(tree: Path) -> None:
         (line,) = (one.start + 1 for one in definitions("a.py", CHAIN.encode()) or () if one.name == "step2")
         assert nobody.testers(_piece(tree, "shop/chain.py", line)) == ["tests/test_cart.py:9 test_chain"]
         assert nobody.reaching(_piece(tree, "shop/chain.py", line)) == []
+
+
+def test_a_test_that_the_graph_does_not_have_is_told(tree: Path, graph: Graph) -> None:
+    assert not graph.lost
+    elsewhere = RanTest("Shop.Tests.OtherTests.Adds", None, None, "tests/net", ("C1",), True)
+    with open_index(tree) as index:
+        other = Graph(tree, index, [FILLED, elsewhere])
+        assert other.lost
+        assert other.reaching(_piece(tree, "net/Shop/Cart.cs", _line("net/Shop/Cart.cs", "return n + 1"))) == []
 
 
 def test_a_file_that_changed_since_is_known_to_have(tree: Path, graph: Graph) -> None:
