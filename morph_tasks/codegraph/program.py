@@ -52,18 +52,19 @@ def run(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], keep: int, ti
 
     Whatever ends the wait, a signal included, ends the program and all that it started.
     """
-    reader, writer = os.pipe()
-    try:
-        child = spawn(argv, cwd, env, writer, keep=(keep,))
-    except BaseException:
-        os.close(reader)
-        raise
-    finally:
-        os.close(writer)
     kept = bytearray()
-    drain = threading.Thread(target=_drain, args=(reader, kept), daemon=True)
-    drain.start()
-    with _ending(child):
+    with _ending() as started:
+        reader, writer = os.pipe()
+        try:
+            child = spawn(argv, cwd, env, writer, keep=(keep,))
+            started.append(child)
+        except BaseException:
+            os.close(reader)
+            raise
+        finally:
+            os.close(writer)
+        drain = threading.Thread(target=_drain, args=(reader, kept), daemon=True)
+        drain.start()
         try:
             code: int | None = child.wait(timeout_s)
         except subprocess.TimeoutExpired:
@@ -73,25 +74,28 @@ def run(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], keep: int, ti
 
 
 @contextmanager
-def _ending(child: subprocess.Popen[bytes]) -> Iterator[None]:
-    """End a program and its session when the context is left, by degrees; also when a signal ends this process."""
+def _ending() -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Give a list for the program that is started; its session ends with the context, or with this process."""
     from morph_tasks.machine import signals
 
-    def kill() -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            if child.returncode is None:
-                os.killpg(child.pid, signal.SIGKILL)
+    started: list[subprocess.Popen[bytes]] = []
 
-    signals.install(kill)
+    def end(number: int) -> None:
+        for child in started:
+            if child.returncode is None:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(child.pid, number)
+
+    # Before anything starts: a signal in between would leave it behind.
+    signals.install(lambda: end(signal.SIGKILL))
     try:
-        yield
+        yield started
     finally:
-        if child.returncode is None:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(child.pid, signal.SIGTERM)
+        end(signal.SIGTERM)
+        for child in started:
             with suppress(subprocess.TimeoutExpired):
                 child.wait(_GRACE_S)
-            kill()
+            end(signal.SIGKILL)
             child.wait()
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from morph_tasks.codegraph import graphify, layout, program, record, runlock
 from morph_tasks.codegraph.freshness import head_of, short
-from morph_tasks.codegraph.ignore_rules import rules_digest
+from morph_tasks.codegraph.ignore_rules import NAME, rules_digest
 from morph_tasks.errors import Refusal
 from morph_tasks.repo.git import Repo
 
@@ -94,6 +94,7 @@ class _Job:
     def do(self, limit: float) -> Ran:
         ran, begun = self.ran, time.monotonic()
         self.lock.note(pid=os.getpid(), since=self.last["startedAt"], command=ran.command)
+        self._sweep()
         ran.version = graphify.ask_version(self.found)
         if graphify.matches(ran.version) is False:
             ran.warnings.append(f"graphify {ran.version} is not one this was tested with ({graphify.PINNED})")
@@ -115,6 +116,13 @@ class _Job:
         self._write(EMPTY if ran.empty else OK, begun)
         return ran
 
+    def _sweep(self) -> None:
+        """Remove parts of files that a killed run left: those in the tree would make it dirty."""
+        from morph_tasks.fleet.marker import sweep
+
+        root = self.repo.root
+        sweep(root / NAME, layout.recovered_file(root), layout.record_file(self.repo))
+
     def _settle_rules(self, stack: ExitStack) -> None:
         """Write or renew the rules of the main tree, or lend them to a work tree that has none."""
         from morph_tasks.codegraph.ignore_file import settle
@@ -131,6 +139,7 @@ class _Job:
     def _extract(self, limit: float) -> None:
         """Run graphify; a graph that is not one goes first, since graphify would stumble over it."""
         graph = layout.graph_file(self.repo.root)
+        _forget_other_place(self.repo.root)
         fresh = self.ran.command == BUILD or not graph.exists()
         ended = self._graphify(fresh, limit)
         if ended.code not in (0, None) and not _NO_CODE.search(ended.said) and _is_corrupt(graph):
@@ -225,6 +234,20 @@ def _main_of(repo: Repo) -> Path | None:
         return repo.root
     found = primary_root(repo)
     return None if found == repo.root else found
+
+
+def _forget_other_place(root: Path) -> None:
+    """Remove the note of where the tree was before it was copied or moved.
+
+    While the old place is still there, graphify takes what was deleted here for what is there, and keeps it.
+    """
+    marker = layout.graph_folder(root) / ".graphify_root"
+    try:
+        said = marker.read_text("utf-8", "surrogateescape").removeprefix("\ufeff").strip()
+        if os.path.realpath(root / said) != os.path.realpath(root):
+            marker.unlink()
+    except OSError:
+        return  # without it, or where it cannot be removed, graphify says what is wrong
 
 
 def _is_corrupt(graph: Path) -> bool:

@@ -28,28 +28,29 @@ def seed(primary: Repo, tree: Repo) -> tuple[bool, str | None]:
         return False, None
     if target.is_symlink():  # a shared folder
         return False, None
+    known = record.current(str(primary.root), str(primary.git_dir))
     try:
-        known = record.current(str(primary.root), str(primary.git_dir))
-        _copy(source, target)
+        target.mkdir(exist_ok=True)
+        names = sorted(entry.name for entry in os.scandir(source) if entry.is_file(follow_symlinks=False))
+        # What belongs to a graph comes before the graph: of two that do not fit, the older is looked at again.
+        for name in names:
+            if _goes(name):
+                _copy(source / name, target / name)
+        # It names its graph by size and time, which the copy keeps: one that a refresh put there meanwhile is not its.
+        record.write(tree, current=known, last=None)
+        _copy(source / _LAST, target / _LAST)
     except OSError as error:
         where = f"{error.filename or target}: {error.strerror or error}"
         return False, f"the code graph was not copied ({where}): morph-spec graph build makes one there"
-    # A refresh of the main tree may have put another graph in its place meanwhile.
-    same = known is not None and known.get("graph") == record.signature(str(tree.root))
-    record.write(tree, current=known if same else None, last=None)
     return True, None
 
 
 def _copy(source: Path, target: Path) -> None:
     from morph_tasks.fleet.copies import copy_file
 
-    target.mkdir(exist_ok=True)
-    names = sorted(entry.name for entry in os.scandir(source) if entry.is_file(follow_symlinks=False))
-    # What belongs to a graph before the graph: of two that do not fit, the older is the one that is looked at again.
-    for name in [*(name for name in names if _goes(name)), _LAST]:
-        about = os.lstat(source / name)
-        if stat.S_ISREG(about.st_mode):
-            copy_file(source / name, target / name, about)
+    about = os.lstat(source)
+    if stat.S_ISREG(about.st_mode):
+        copy_file(source, target, about)
 
 
 def _goes(name: str) -> bool:

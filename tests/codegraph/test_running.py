@@ -46,6 +46,17 @@ def test_a_refresh_follows_what_came_and_what_went(graphed: Project) -> None:
     assert files_in(graphed.root) == {"shop/cart.py", "shop/tests/test_cart.py", 'shop/é "quoted".py'}
 
 
+def test_a_repository_that_was_copied_is_no_longer_where_it_was(graphed: Project) -> None:
+    other = Project(graphed.root.parent / "copy")
+    assert graphed.morph("graph", "refresh").code == 0
+    subprocess.run(["cp", "-a", str(graphed.root), str(other.root)], check=True)
+    assert status(other)["freshness"]["state"] == "fresh"
+    other.git("rm", "-q", "shop/till.py")
+    other.commit()
+    assert other.morph("graph", "refresh").code == 0
+    assert files_in(other.root) == {"shop/cart.py", "shop/tests/test_cart.py"}
+
+
 def test_without_graphify_status_says_so_and_a_build_names_the_way_out(code: Project, tmp_path: Path) -> None:
     path = path_without(tmp_path / "bare")
     said = build(code, PATH=path)
