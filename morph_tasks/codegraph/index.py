@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from morph_tasks.codegraph import layout
+from morph_tasks.codegraph import layout, sqlite
 from morph_tasks.codegraph.index_key import ABSENT, inputs, look, read
 from morph_tasks.codegraph.index_read import Edge, Index, Symbol
 from morph_tasks.codegraph.index_schema import APPLICATION, SCHEMA
@@ -46,7 +45,7 @@ def build(root: Path) -> None:
     try:
         with _without_looking_for_garbage():
             index_write.write(path, *_assembled(root))
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, sqlite.Error) as error:
         what = f"the index {path} could not be written: {error}"
         fix = f"make room, and get the right to write, in {path.parent}"
         raise Refusal("index-not-written", what, fix=fix, path=str(path)) from error
@@ -63,7 +62,7 @@ def _must_exist(root: Path) -> None:
         raise Refusal("no-graph", what, fix="morph-spec graph build", path=str(graph))
 
 
-def _made(root: Path) -> tuple[sqlite3.Connection, list[str]]:
+def _made(root: Path) -> tuple[sqlite.Connection, list[str]]:
     """Make the index and open it; in memory, with a warning, where it cannot be kept."""
     from morph_tasks.codegraph import index_write
 
@@ -73,7 +72,7 @@ def _made(root: Path) -> tuple[sqlite3.Connection, list[str]]:
         try:
             index_write.write(path, table, meta)
             return _connect(path), []
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, sqlite.Error) as error:
             warning = f"the index {path} cannot be kept ({error}); it is made for each question, which takes longer"
             return _in_memory(table, meta), [warning]
 
@@ -92,32 +91,32 @@ def _without_looking_for_garbage() -> Iterator[None]:
             gc.enable()
 
 
-def _in_memory(table: Table, meta: Mapping[str, Any]) -> sqlite3.Connection:
+def _in_memory(table: Table, meta: Mapping[str, Any]) -> sqlite.Connection:
     from morph_tasks.codegraph import index_write
 
-    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection = sqlite.connect(":memory:", isolation_level=None)
     index_write.fill(connection, table, meta)
     return connection
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _connect(path: Path) -> sqlite.Connection:
     """Open an index that nobody ever changes in place, without locks and without a file beside it."""
     # Spelled here: `urllib.parse` takes longer to import than the index to open.
     name = str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    return sqlite3.connect(f"file:{name}?mode=ro&immutable=1", uri=True, isolation_level=None)
+    return sqlite.connect(f"file:{name}?mode=ro&immutable=1", uri=True, isolation_level=None)
 
 
-def _stored(root: Path) -> sqlite3.Connection | None:
+def _stored(root: Path) -> sqlite.Connection | None:
     """Open the index that is there; None when it does not belong to the graph that is there."""
     path = layout.index_file(root)
     try:
         connection = _connect(path)
-    except sqlite3.Error:
+    except sqlite.Error:
         return None
     try:
         if _belongs(connection, root):
             return connection
-    except (sqlite3.Error, ValueError, LookupError):
+    except (sqlite.Error, ValueError, LookupError):
         pass
     except BaseException:
         connection.close()
@@ -126,10 +125,10 @@ def _stored(root: Path) -> sqlite3.Connection | None:
     return None
 
 
-def _belongs(connection: sqlite3.Connection, root: Path) -> bool:
+def _belongs(connection: sqlite.Connection, root: Path) -> bool:
     """Tell whether an index was made, by these rules, from the files that are there; raises sqlite3.Error."""
-    versions = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
-    if versions != [APPLICATION, SCHEMA]:
+    versions = "SELECT * FROM pragma_application_id, pragma_user_version"
+    if connection.execute(versions).fetchone() != (APPLICATION, SCHEMA):
         return False
     meta = dict(connection.execute("SELECT name, value FROM meta"))
     seen: dict[str, str] = {}
@@ -153,10 +152,10 @@ def _restamp(path: Path, seen: Mapping[str, str]) -> None:
     from morph_tasks.codegraph.index_write import beside_of
 
     beside = beside_of(path)
-    with suppress(OSError, sqlite3.Error):
+    with suppress(OSError, sqlite.Error):
         try:
             shutil.copyfile(path, beside)
-            with closing(sqlite3.connect(beside, isolation_level=None)) as connection:
+            with closing(sqlite.connect(beside, isolation_level=None)) as connection:
                 connection.execute("PRAGMA journal_mode = OFF")
                 connection.executemany(
                     "UPDATE meta SET value = ? WHERE name = ?", [(v, k) for k, v in seen.items() if v]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import TYPE_CHECKING, NamedTuple
 
+from morph_tasks.codegraph import sqlite
 from morph_tasks.codegraph.index_schema import EXTERNAL, HIDDEN, KINDS, REMARK, TEST
 from morph_tasks.codegraph.naming import bare, fold
 
@@ -59,13 +59,14 @@ class Index:
 
     def __init__(
         self,
-        connection: sqlite3.Connection,
+        connection: sqlite.Connection,
         *,
         warnings: Collection[str] = (),
-        remake: Callable[[], sqlite3.Connection] | None = None,
+        remake: Callable[[], sqlite.Connection] | None = None,
     ) -> None:
         self._connection = connection
         self._remake = remake
+        self._known: dict[str, Any] | None = None
         self.warnings = list(warnings)
 
     def __enter__(self) -> Index:
@@ -81,18 +82,17 @@ class Index:
     @property
     def built_at(self) -> str | None:
         """Return the commit that the graph says it was built at."""
-        value = self._meta("built_at")
-        return None if value is None else str(value)
+        return self._meta().get("built_at")
 
     @property
     def recovery(self) -> bool:
         """Tell whether edges that graphify lost had been looked for when the index was made."""
-        return bool(self._meta("recovery"))
+        return bool(self._meta().get("recovery"))
 
     def counts(self) -> dict[str, int]:
         """Return how much there is of what: nodes, links, and what the sanitising found."""
-        rows = self.rows("SELECT name, value FROM meta WHERE name GLOB 'count_*'")
-        return {name.removeprefix("count_"): value for name, value in rows}
+        known = self._meta()
+        return {name.removeprefix("count_"): known[name] for name in sorted(known) if name.startswith("count_")}
 
     def symbol(self, id: int) -> Symbol:
         """Return one symbol; raises KeyError."""
@@ -159,16 +159,17 @@ class Index:
         """Return the rows of a question. An index that turns out to be torn is made anew, once."""
         try:
             return self._connection.execute(sql, tuple(values)).fetchall()
-        except sqlite3.DatabaseError:
+        except sqlite.DatabaseError:
             if self._remake is None:
                 raise
         self._connection.close()
         self._connection, self._remake = self._remake(), None
         return self._connection.execute(sql, tuple(values)).fetchall()
 
-    def _meta(self, name: str) -> Any:
-        rows = self.rows("SELECT value FROM meta WHERE name = ?", [name])
-        return rows[0][0] if rows else None
+    def _meta(self) -> dict[str, Any]:
+        if self._known is None:
+            self._known = dict(self.rows("SELECT name, value FROM meta"))
+        return self._known
 
     def by(self, sql: str, values: Iterable[Any]) -> Iterator[Any]:
         """Return the rows of a question about many values, which take the place of `{}` in it."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Iterable, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from morph_tasks.codegraph import sqlite
 from morph_tasks.codegraph.index_schema import EXTERNAL, HIDDEN, INDICES, KINDS, REMARK, TABLES, TEST
 from morph_tasks.codegraph.naming import fold
 
@@ -20,7 +20,7 @@ _STALE_S = 3600
 _CODE = ("code", "concept", None)
 
 
-def fill(connection: sqlite3.Connection, table: Table, meta: Mapping[str, Any]) -> None:
+def fill(connection: sqlite.Connection, table: Table, meta: Mapping[str, Any]) -> None:
     """Write the whole index into an empty database; raises sqlite3.Error."""
     connection.executescript(TABLES)
     connection.execute("BEGIN")
@@ -43,7 +43,7 @@ def write(path: Path, table: Table, meta: Mapping[str, Any]) -> None:
     """Put a whole index in the place of the old one; raises OSError and sqlite3.Error, and leaves nothing behind."""
     beside = beside_of(path)
     try:
-        with closing(sqlite3.connect(beside, isolation_level=None)) as connection:
+        with closing(sqlite.connect(beside, isolation_level=None)) as connection:
             fill(connection, table, meta)
         os.replace(beside, path)
     finally:

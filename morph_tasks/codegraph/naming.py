@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,7 +16,11 @@ def bare(label: str) -> str:
 
 def fold(text: str) -> str:
     """Return text as graphify compares it: composed, and without the difference of capitals."""
-    return text.lower() if text.isascii() else unicodedata.normalize("NFC", text).casefold()
+    if text.isascii():
+        return text.lower()
+    import unicodedata
+
+    return unicodedata.normalize("NFC", text).casefold()
 
 
 def line_of(location: str | None) -> int | None:
