@@ -135,6 +135,19 @@ def test_how_much_there_is(root: Path) -> None:
         assert index.recovery is False
 
 
+def test_a_package_of_the_tree_is_not_external_and_a_module_from_outside_is(tmp_path: Path) -> None:
+    made = Raw()
+    made.node("pkg", "example.com/shop", "go.mod", 1, type="package")
+    made.stub("json", "json", type="external", external=True, file_type="concept")
+    made.write(tmp_path)
+    with open_index(tmp_path) as index:
+        assert {found.label: found.external for found in every(index).values()} == {
+            "example.com/shop": False,
+            "json": True,
+        }
+        assert {found.kind for found in every(index).values()} == {"package"}
+
+
 def test_a_graph_that_does_not_say_when_it_was_built(tmp_path: Path) -> None:
     shop().write(tmp_path)
     with open_index(tmp_path) as index:

@@ -21,7 +21,8 @@ def put_right(table: Table, recovered: bytes) -> None:
         table.find_owners()
     dispatches = dispatch.recover(table)
     more, calls = beside.add(table, recovered)
-    table.external |= {number for number, kind in enumerate(table.kinds) if kind == "package"}
+    packages = [number for number, kind in enumerate(table.kinds) if kind == "package"]
+    table.external |= {number for number in packages if table.nodes[number].type != "package" or not table.home[number]}
     table.counts = {
         "nodes": len(table.nodes),
         "testNodes": sum(map(table.tests.__getitem__, table.home)),

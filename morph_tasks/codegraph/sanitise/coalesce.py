@@ -8,15 +8,13 @@ from morph_tasks.codegraph.sanitise.csharp import Scopes
 from morph_tasks.codegraph.sanitise.families import family_of
 from morph_tasks.codegraph.sanitise.imports import Imports
 from morph_tasks.codegraph.sanitise.names import SUPERTYPE, Definitions, stubs_of
-from morph_tasks.codegraph.sanitise.verdict import OUTSIDE, Reference, Verdict
+from morph_tasks.codegraph.sanitise.verdict import OUTSIDE, Reference, Verdict, one_of
 from morph_tasks.codegraph.table import COALESCED, LANGUAGE, SANE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from morph_tasks.codegraph.table import Table
-
-_USING_STATIC = "static"
 
 
 def coalesce(table: Table) -> None:
@@ -69,7 +67,8 @@ class Judge:
                     f"{reference.name}Attribute", "dotnet", types=True
                 )
             self._scopes = self._scopes or Scopes(self._table)
-            return self._static(reference) or self._scopes.decide(reference, candidates)
+            full = self._written_out(reference)
+            return one_of(self._scopes.by_full_name(full)) if full else self._scopes.decide(reference, candidates)
         if not candidates:
             return OUTSIDE
         key = (reference.file, reference.name, types)
@@ -85,15 +84,10 @@ class Judge:
             family_of(nodes[found].source_file) != reference.family for found in self._definitions.named(reference.name)
         )
 
-    def _static(self, reference: Reference) -> Verdict | None:
-        """Decide a `using static`, whose target is written out."""
-        full = self._written_out(reference)
-        found = self._scopes.by_full_name(full) if full and self._scopes else []
-        return Verdict(found[0]) if len(found) == 1 else None
-
     def _written_out(self, reference: Reference) -> str | None:
+        """Return the full name that a `using` names."""
         said = self._table.links[reference.row].metadata
-        return said.target_fqn if said and said.using_kind == _USING_STATIC else None
+        return said.target_fqn if said else None
 
 
 def _touching(table: Table, stubs: set[int]) -> Iterator[tuple[int, int]]:

@@ -25,7 +25,7 @@ class Scopes:
     def __init__(self, table: Table) -> None:
         self._table = table
         self._types: dict[tuple[str, str], list[int]] = {}
-        self._namespaces: set[str] = set()
+        self._namespaces: dict[str, list[int]] = {}
         self._usings: dict[str, list[str]] = {}
         self._aliases: dict[str, dict[str, int | str]] = {}
         self._globals: list[tuple[str, str]] = []
@@ -50,7 +50,10 @@ class Scopes:
         return Verdict(options=tuple(candidates))
 
     def by_full_name(self, full: str) -> list[int]:
-        """Return the types that a full name such as `Shop.Domain.Cart` means."""
+        """Return the types, or the namespace, that a full name such as `Shop.Domain.Cart` means."""
+        return self._type(full) or self._namespaces.get(full, [])[:1]
+
+    def _type(self, full: str) -> list[int]:
         namespace, _, name = full.partition("<")[0].rpartition(".")
         return self._types.get((namespace, name), []) or self._nested(namespace, name)
 
@@ -63,14 +66,15 @@ class Scopes:
             meant = aliases.get(head)
             whole = f"{meant}.{rest}".rstrip(".") if isinstance(meant, str) else reference.qualifier
             for outer in around:
-                if found := self.by_full_name(".".join(part for part in (outer, whole, name) if part)):
+                steps = [part for part in (outer, whole, name) if part]
+                if found := self._type(".".join(steps)):
                     return found
             return self._nested(self._end(whole), name)
         for outer in around:
             if outer and (found := self._in_scope(outer, name, reference)):
                 return found
         if (alias := aliases.get(name)) is not None:
-            return [alias] if isinstance(alias, int) else self.by_full_name(alias)
+            return [alias] if isinstance(alias, int) else self._type(alias)
         if found := self._in_scope("", name, reference):
             return found
         used = dict.fromkeys([*self._usings.get(file, ()), *self._global_usings(file)])
@@ -139,13 +143,13 @@ class Scopes:
             node = table.nodes[number]
             if number not in table.hidden and family_of(node.source_file) == "dotnet":
                 namespace = self._declared_in(number) or ""
-                self._namespaces.add(namespace)
+                self._namespaces.setdefault(namespace, [])
                 self._types.setdefault((namespace, table.names[number]), []).append(number)
         for source, target in table.links_of("contains"):
             file, node = table.nodes[source].source_file, table.nodes[target]
             if file and table.kinds[target] == "namespace":
                 self._of_file.setdefault(file, set()).add(self._namespace(target))
-                self._namespaces.add(self._namespace(target))
+                self._namespaces.setdefault(self._namespace(target), []).append(target)
             elif file and table.kinds[target] == "type" and family_of(node.source_file) == "dotnet":
                 self._of_file.setdefault(file, set())
 

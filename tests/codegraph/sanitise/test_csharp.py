@@ -195,6 +195,19 @@ def test_an_alias_is_followed(tmp_path: Path) -> None:
     assert meant(scene, tmp_path) == {"Other/Basket.cs"}
 
 
+def test_an_alias_of_a_namespace_is_followed_and_its_own_link_ends_in_the_tree(tmp_path: Path) -> None:
+    scene = Scene()
+    scene.declare("Other.Place", "Cart", "Other/Cart.cs")
+    scene.page("Third", ref_qualifier="Near")
+    alias = {"using_kind": "alias", "alias": "Near", "target_fqn": "Other.Place"}
+    scene.stub("other_place", "other_place", type="external", external=True)
+    scene.link("file:Shop/Page.cs", "imports", "other_place", "Shop/Page.cs", 1, metadata=alias)
+    assert meant(scene, tmp_path) == {"Other/Cart.cs"}
+    assert answers(tmp_path, via="coalesced") == {"Page references Cart", "Page.cs imports Other.Place"}
+    with open_index(tmp_path) as index:
+        assert index.counts()["external"] == 0
+
+
 def test_parts_of_a_type_are_one(tmp_path: Path) -> None:
     scene = Scene()
     first = scene.declare("Shop", "Till", "Shop/Till.cs", is_partial=True)
