@@ -5,37 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from morph_tasks.codegraph.recovery import csharp_types as types
-from morph_tasks.codegraph.recovery.model import UNKNOWN, Def, Expr, Facts
+from morph_tasks.codegraph.recovery.csharp_names import Names
+from morph_tasks.codegraph.recovery.model import UNKNOWN, Expr, Facts
 from morph_tasks.verify.testcode.sitter import child, field, line, parse, parts, text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_CHAIN = frozenset(
-    [
-        "identifier",
-        "generic_name",
-        "member_access_expression",
-        "invocation_expression",
-        "object_creation_expression",
-        "this",
-        "base",
-        "conditional_access_expression",
-        "element_access_expression",
-        "await_expression",
-        "qualified_name",
-    ]
-)
-_CALLS = frozenset(["invocation_expression", "object_creation_expression"])
-_TYPES = frozenset(
-    [
-        "class_declaration",
-        "interface_declaration",
-        "struct_declaration",
-        "record_declaration",
-        "record_struct_declaration",
-    ]
-)
+_CHAIN = frozenset({
+    "identifier", "generic_name", "member_access_expression", "invocation_expression", "object_creation_expression",
+    "this", "base", "conditional_access_expression", "element_access_expression", "await_expression",
+    "qualified_name",
+})  # fmt: skip
+_CALLS = frozenset({"invocation_expression", "object_creation_expression"})
+_TYPES = frozenset({
+    "class_declaration", "interface_declaration", "struct_declaration", "record_declaration",
+    "record_struct_declaration",
+})  # fmt: skip
 _VAR = frozenset({"implicit_type", "var"})
 
 
@@ -46,7 +32,7 @@ def read(path: str, source: bytes) -> Facts:
     return reader.facts
 
 
-class _Reader:
+class _Reader(Names):
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
         facts.open(-1, "module", -1)
@@ -70,28 +56,10 @@ class _Reader:
             elif one.type not in ("identifier", "qualified_name"):
                 self.visit(one, scope)
 
-    def space(self, node: Node, scope: int) -> int:
-        name = text(field(node, "name")).replace(" ", "")
-        inner = self.facts.open(scope, "block", -1)
-        self.facts.spaces[inner] = f"{self.facts.spaces[scope]}.{name}".strip(".")
-        return inner
-
     def namespace(self, node: Node, scope: int) -> None:
         body = field(node, "body")
         if body is not None:
             self.members(body, self.space(node, scope))
-
-    def using(self, node: Node, scope: int) -> None:
-        words = {one.type for one in node.children}
-        target, name = parts(node)[-1], field(node, "name")
-        kind = "static" if "static" in words else "using"
-        if name is not None:
-            self.facts.bind(scope, text(name), ("path", types.type_(target)))
-            self.facts.use(scope, ("path", types.type_(target)), line(node), "imports")
-            return
-        if "global" in words:
-            kind = "global " + kind
-        self.facts.usings.append((scope, kind, text(target).replace(" ", "").removeprefix("global::")))
 
     # --- definitions
 
@@ -122,27 +90,6 @@ class _Reader:
         body = field(node, "body")
         for one in parts(body):
             self.visit(one, found.scope)
-
-    def constraints(self, node: Node, found: Def) -> None:
-        for one in parts(node):
-            if one.type == "type_parameter_constraints_clause":
-                limited = [
-                    each for each in parts(one) if each.type == "type_parameter_constraint" and field(each, "type")
-                ]
-                for each in limited:
-                    found.limits.setdefault(text(parts(one)[0]), types.type_(field(each, "type")))
-                    self.annotation(field(each, "type"), found.scope)
-
-    def base(self, node: Node, found: Def) -> None:
-        written = field(node, "type") if node.type == "primary_constructor_base_type" else node
-        found.bases.append(types.type_(written))
-        for number, (what, at) in enumerate(types.named(written)):
-            name = str(what[-1])
-            derived = "implements" if name[:1] == "I" and name[1:2].isupper() else "inherits"
-            self.facts.use(found.scope, what, line(at), derived if number == 0 else "references")
-        if node.type == "primary_constructor_base_type":
-            for one in parts(child(node, "argument_list")):
-                self.visit(one, found.scope)
 
     def enum(self, node: Node, scope: int) -> None:
         found = self.facts.define(
@@ -231,17 +178,6 @@ class _Reader:
         for name, what, _ in self.declared(declared, scope):
             if at >= 0:
                 self.facts.defs[at].fields.setdefault(name, []).append((scope, what))
-
-    def attributes(self, node: Node, scope: int) -> None:
-        for listed in parts(node):
-            if listed.type == "attribute_list":
-                for one in parts(listed):
-                    if one.type == "attribute":
-                        name = text(field(one, "name"))
-                        for each in (name, name + "Attribute"):
-                            self.facts.use(scope, ("tn", each), line(one))
-                        for rest in parts(one)[1:]:
-                            self.visit(rest, scope)
 
     # --- what names stand for
 
@@ -373,10 +309,6 @@ class _Reader:
                     self.visit(node, scope)
                 return
 
-    def generic(self, node: Node | None, scope: int) -> None:
-        if node is not None and node.type == "generic_name":
-            self.annotation(child(node, "type_argument_list"), scope)
-
     def visit_maybe(self, node: Node | None, scope: int) -> None:
         if node is not None:
             self.visit(node, scope)
@@ -396,10 +328,6 @@ class _Reader:
                 names[text(field(one, "name"))] = [("k", base)]
             else:
                 self.visit(one, scope)
-
-    def annotation(self, node: Node | None, scope: int) -> None:
-        for what, at in types.named(node):
-            self.facts.use(scope, what, line(at))
 
     def typed(self, node: Node, scope: int) -> None:
         """Read a cast, a test of a type, `typeof`, `default`."""

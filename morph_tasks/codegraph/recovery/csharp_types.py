@@ -11,47 +11,18 @@ from morph_tasks.verify.testcode.sitter import child, field, parts, text
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_MANY = frozenset(
-    [
-        "List",
-        "IList",
-        "IEnumerable",
-        "ICollection",
-        "IReadOnlyList",
-        "IReadOnlyCollection",
-        "HashSet",
-        "ISet",
-        "IReadOnlySet",
-        "Queue",
-        "Stack",
-        "SortedSet",
-        "IQueryable",
-        "LinkedList",
-        "ObservableCollection",
-        "Collection",
-        "ConcurrentBag",
-        "ConcurrentQueue",
-        "ImmutableArray",
-        "ImmutableList",
-        "IAsyncEnumerable",
-        "Span",
-        "ReadOnlySpan",
-        "IOrderedEnumerable",
-        "IEnumerator",
-    ]
-)
-_PAIRS = frozenset(
-    [
-        "Dictionary",
-        "IDictionary",
-        "IReadOnlyDictionary",
-        "ConcurrentDictionary",
-        "SortedDictionary",
-        "ImmutableDictionary",
-    ]
-)
+_MANY = frozenset({
+    "List", "IList", "IEnumerable", "ICollection", "IReadOnlyList", "IReadOnlyCollection", "HashSet", "ISet",
+    "IReadOnlySet", "Queue", "Stack", "SortedSet", "IQueryable", "LinkedList", "ObservableCollection", "Collection",
+    "ConcurrentBag", "ConcurrentQueue", "ImmutableArray", "ImmutableList", "IAsyncEnumerable", "Span", "ReadOnlySpan",
+    "IOrderedEnumerable", "IEnumerator",
+})  # fmt: skip
+_PAIRS = frozenset({
+    "Dictionary", "IDictionary", "IReadOnlyDictionary", "ConcurrentDictionary", "SortedDictionary",
+    "ImmutableDictionary",
+})  # fmt: skip
 _LATE = frozenset({"Task", "ValueTask"})
-_NAMES = frozenset(["identifier", "qualified_name", "generic_name", "alias_qualified_name"])
+_NAMES = frozenset({"identifier", "qualified_name", "generic_name", "alias_qualified_name"})
 
 
 def type_(node: Node | None) -> Expr:

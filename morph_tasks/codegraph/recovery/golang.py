@@ -11,8 +11,8 @@ from morph_tasks.verify.testcode.sitter import child, field, line, parse, parts,
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_CHAIN = frozenset(["identifier", "selector_expression", "call_expression", "index_expression", "slice_expression"])
-_PASSED = frozenset(["parenthesized_expression", "unary_expression"])
+_CHAIN = frozenset({"identifier", "selector_expression", "call_expression", "index_expression", "slice_expression"})
+_PASSED = frozenset({"parenthesized_expression", "unary_expression"})
 
 
 def read(path: str, source: bytes) -> Facts:

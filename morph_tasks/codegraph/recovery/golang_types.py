@@ -11,9 +11,9 @@ from morph_tasks.verify.testcode.sitter import field, parts, text
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_NAMES = frozenset(["type_identifier", "qualified_type"])
-_INNER = frozenset(["pointer_type", "parenthesized_type", "type_elem", "negated_type"])
-_SAME = frozenset(["parenthesized_expression", "unary_expression"])
+_NAMES = frozenset({"type_identifier", "qualified_type"})
+_INNER = frozenset({"pointer_type", "parenthesized_type", "type_elem", "negated_type"})
+_SAME = frozenset({"parenthesized_expression", "unary_expression"})
 
 
 def type_(node: Node | None) -> Expr:

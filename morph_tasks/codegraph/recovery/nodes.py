@@ -9,23 +9,10 @@ from pathlib import Path
 from morph_tasks.codegraph import naming, raw
 
 # Relations that say that the source uses the target.
-USES = frozenset(
-    [
-        "calls",
-        "indirect_call",
-        "references",
-        "imports",
-        "imports_from",
-        "re_exports",
-        "inherits",
-        "implements",
-        "extends",
-        "uses",
-        "embeds",
-        "mixes_in",
-        "dynamic_import",
-    ]
-)
+USES = frozenset({
+    "calls", "indirect_call", "references", "imports", "imports_from", "re_exports", "inherits", "implements",
+    "extends", "uses", "embeds", "mixes_in", "dynamic_import",
+})  # fmt: skip
 _FAR = 12  # lines between a definition and its first decorator
 
 

@@ -11,21 +11,11 @@ from morph_tasks.codegraph.recovery.model import UNKNOWN, Def, Expr, Facts
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 # Decorators that leave alone what a call returns.
-_PLAIN = frozenset(
-    [
-        "staticmethod",
-        "classmethod",
-        "abstractmethod",
-        "override",
-        "final",
-        "cache",
-        "lru_cache",
-        "overload",
-        "wraps",
-        "typechecked",
-    ]
-)
-_PROPERTY = frozenset(["property", "cached_property", "abstractproperty"])
+_PLAIN = frozenset({
+    "staticmethod", "classmethod", "abstractmethod", "override", "final", "cache", "lru_cache", "overload", "wraps",
+    "typechecked",
+})  # fmt: skip
+_PROPERTY = frozenset({"property", "cached_property", "abstractproperty"})
 _STATIC = frozenset({"staticmethod"})
 
 

@@ -8,49 +8,17 @@ from collections.abc import Iterator
 from morph_tasks.codegraph.recovery.model import UNKNOWN, Expr
 
 # Functions whose result holds what their argument holds.
-PASSING = frozenset(
-    [
-        "next",
-        "iter",
-        "list",
-        "sorted",
-        "reversed",
-        "set",
-        "tuple",
-        "frozenset",
-        "min",
-        "max",
-        "enumerate",
-        "zip",
-        "filter",
-    ]
-)
-_INNER = frozenset(["Optional", "Annotated", "ClassVar", "Final", "Required", "NotRequired", "ReadOnly"])
-_MANY = frozenset(
-    [
-        "list",
-        "List",
-        "set",
-        "Set",
-        "frozenset",
-        "FrozenSet",
-        "Sequence",
-        "MutableSequence",
-        "Iterable",
-        "Iterator",
-        "Collection",
-        "deque",
-        "Deque",
-        "Generator",
-        "AsyncIterator",
-        "AsyncIterable",
-        "AsyncGenerator",
-        "AbstractSet",
-        "KeysView",
-        "ValuesView",
-    ]
-)
-_PAIRS = frozenset(["dict", "Dict", "Mapping", "MutableMapping", "defaultdict", "DefaultDict", "OrderedDict"])
+PASSING = frozenset({
+    "next", "iter", "list", "sorted", "reversed", "set", "tuple", "frozenset", "min", "max", "enumerate", "zip",
+    "filter",
+})  # fmt: skip
+_INNER = frozenset({"Optional", "Annotated", "ClassVar", "Final", "Required", "NotRequired", "ReadOnly"})
+_MANY = frozenset({
+    "list", "List", "set", "Set", "frozenset", "FrozenSet", "Sequence", "MutableSequence", "Iterable", "Iterator",
+    "Collection", "deque", "Deque", "Generator", "AsyncIterator", "AsyncIterable", "AsyncGenerator", "AbstractSet",
+    "KeysView", "ValuesView",
+})  # fmt: skip
+_PAIRS = frozenset({"dict", "Dict", "Mapping", "MutableMapping", "defaultdict", "DefaultDict", "OrderedDict"})
 _CLASSES = frozenset({"type", "Type"})
 _LATE = frozenset({"Awaitable", "Coroutine"})
 

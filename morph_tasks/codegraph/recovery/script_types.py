@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 _MANY = frozenset(
     ["Array", "ReadonlyArray", "Set", "ReadonlySet", "Iterable", "Iterator", "IterableIterator", "Generator"]
 )
-_PAIRS = frozenset(["Map", "ReadonlyMap", "Record", "WeakMap"])
-_INNER = frozenset(["Partial", "Readonly", "Required", "NonNullable", "Pick", "Omit"])
+_PAIRS = frozenset({"Map", "ReadonlyMap", "Record", "WeakMap"})
+_INNER = frozenset({"Partial", "Readonly", "Required", "NonNullable", "Pick", "Omit"})
 _LATE = frozenset({"Promise", "PromiseLike"})
-_SAME = frozenset(["parenthesized_expression", "non_null_expression"])
+_SAME = frozenset({"parenthesized_expression", "non_null_expression"})
 
 
 def type_(node: Node | None) -> Expr:

@@ -50,7 +50,10 @@ def _recover(root: Path) -> Recovered:
     for program, extra in languages.programs(root, facts):
         edges = Edges(program, known, found)
         for one in program.files.values():
-            edges.uses(one)
+            try:
+                edges.uses(one)
+            except RecursionError:
+                failed += 1
         if extra is not None:
             extra(edges)
     write(root, found)

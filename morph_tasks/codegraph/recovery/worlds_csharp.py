@@ -9,57 +9,19 @@ from typing import Any
 from morph_tasks.codegraph.recovery.model import Def, Expr, Facts
 from morph_tasks.codegraph.recovery.program import NOTHING, Found, Program, Type, Value, Values
 
-_SAME = frozenset(
-    [
-        "Where",
-        "OrderBy",
-        "OrderByDescending",
-        "ThenBy",
-        "ThenByDescending",
-        "Take",
-        "Skip",
-        "TakeWhile",
-        "SkipWhile",
-        "ToList",
-        "ToArray",
-        "Distinct",
-        "DistinctBy",
-        "AsEnumerable",
-        "AsNoTracking",
-        "AsQueryable",
-        "Reverse",
-        "Concat",
-        "Union",
-        "Except",
-        "Intersect",
-        "ToHashSet",
-        "Append",
-        "Prepend",
-        "Include",
-    ]
-)
-_ONE = frozenset(
-    [
-        "First",
-        "FirstOrDefault",
-        "Single",
-        "SingleOrDefault",
-        "Last",
-        "LastOrDefault",
-        "ElementAt",
-        "ElementAtOrDefault",
-        "Find",
-        "MaxBy",
-        "MinBy",
-        "Dequeue",
-        "Pop",
-        "Peek",
-    ]
-)
+_SAME = frozenset({
+    "Where", "OrderBy", "OrderByDescending", "ThenBy", "ThenByDescending", "Take", "Skip", "TakeWhile", "SkipWhile",
+    "ToList", "ToArray", "Distinct", "DistinctBy", "AsEnumerable", "AsNoTracking", "AsQueryable", "Reverse", "Concat",
+    "Union", "Except", "Intersect", "ToHashSet", "Append", "Prepend", "Include",
+})  # fmt: skip
+_ONE = frozenset({
+    "First", "FirstOrDefault", "Single", "SingleOrDefault", "Last", "LastOrDefault", "ElementAt",
+    "ElementAtOrDefault", "Find", "MaxBy", "MinBy", "Dequeue", "Pop", "Peek",
+})  # fmt: skip
 _ONE_LATE = frozenset(
     ["FirstAsync", "FirstOrDefaultAsync", "SingleAsync", "SingleOrDefaultAsync", "FindAsync", "LastAsync"]
 )
-_MANY_LATE = frozenset(["ToListAsync", "ToArrayAsync"])
+_MANY_LATE = frozenset({"ToListAsync", "ToArrayAsync"})
 
 
 class CSharpWorld:

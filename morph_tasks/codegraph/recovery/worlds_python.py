@@ -8,7 +8,7 @@ from typing import Any
 from morph_tasks.codegraph.recovery.model import Expr, Facts
 from morph_tasks.codegraph.recovery.program import NOTHING, Found, Program, Value, Values
 
-_SAME = frozenset(["copy", "pop", "get", "setdefault", "popleft", "__getitem__", "__iter__", "values"])
+_SAME = frozenset({"copy", "pop", "get", "setdefault", "popleft", "__getitem__", "__iter__", "values"})
 
 
 class PythonWorld:

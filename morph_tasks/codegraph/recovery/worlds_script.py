@@ -13,8 +13,8 @@ from morph_tasks.codegraph.recovery.program import NOTHING, Found, Program, Valu
 
 _SUFFIXES = ("", ".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 _INDEX = tuple(f"/index{suffix}" for suffix in _SUFFIXES[1:])
-_SAME = frozenset(["filter", "slice", "concat", "reverse", "sort", "values", "toSorted", "splice"])
-_ONE = frozenset(["find", "pop", "shift", "at", "findLast"])
+_SAME = frozenset({"filter", "slice", "concat", "reverse", "sort", "values", "toSorted", "splice"})
+_ONE = frozenset({"find", "pop", "shift", "at", "findLast"})
 _LARGEST = 200_000
 
 
