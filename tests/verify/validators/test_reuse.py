@@ -220,6 +220,17 @@ def test_what_is_no_repeat(shop: Any, path: str, text: str) -> None:
     assert found.warnings == ()
 
 
+@pytest.mark.parametrize(("body", "found"), [("re.sub('x', '-', text).strip().lower()", True), ("len(text)", False)])
+def test_a_name_of_one_word_has_to_share_more_than_the_name(shop: Any, body: str, found: bool) -> None:
+    shop.git("checkout", "-q", "main")
+    shop.write("shop/text.py", "import re\n\n\ndef slugify(text):\n    return re.sub('y', '-', text).lower()\n")
+    shop.commit()
+    shop.git("checkout", "-q", "-B", "morph/cart")
+    add_to_graph(shop.root, "shop/text.py", "slugify()")
+    shop.write("shop/receipt.py", f"import re\n\n\ndef slugify(text):\n    return {body}\n")
+    assert len(_found(shop)) == found
+
+
 def test_two_types_that_answer_one_call_do_so_by_agreement(shop: Any) -> None:
     shop.write("shop/receipt.py", COPY.replace("sum_up", "total"))
     assert _found(shop) == []

@@ -20,6 +20,7 @@ COMMON = 2  # places with the same name: with more it is a custom of the project
 _QUALIFIED = frozenset({"go", "rust"})  # say the package along with the name, so that `cart.New` is no `order.New`
 _NO_BASES = frozenset({"extends", "implements", "object", "class", "where", "with", "typing", "abc", "models"})
 _FEW, _ALIKE = 6, 0.15  # names in a type that tell what it is, and the share of them that two have at least
+_LONG, _FEWEST, _SAME_WORD = 6, 3, 0.4  # of a function with a name of one word: its letters, what it has to share
 _NAME = re.compile(r"[^\W\d]\w*")
 _VERSION = re.compile(r"(?i)/v\d+(?=[/.])")
 # Code that runs in different places is not shared, though it often bears the same names.
@@ -86,6 +87,8 @@ def _by_name(asked: list[Made], project: Project, index: Index, planned: frozens
         if len(old) > COMMON and name not in planned:
             continue
         fit = [other for other in old if not _apart(one, other) and not _is_hidden(other)]
+        if name not in planned and _is_one_word(one):
+            fit = fit if len(old) == 1 and _shares_words(one, old[0]) else []
         if fit and not _builds_on(one):
             found[id(one)] = fit
     return found
@@ -113,8 +116,7 @@ def _is_another(one: Made, other: Made) -> bool:
     mine, its = _bases(one), _bases(other)
     if one.family != "go" and mine and its and not mine & its:
         return True
-    fewer = min(len(one.names), len(other.names))
-    return fewer >= _FEW and len(one.names & other.names) < _ALIKE * fewer
+    return min(len(one.names), len(other.names)) >= _FEW and _overlap(one, other) < _ALIKE
 
 
 def _is_interface(one: Made) -> bool:
@@ -141,7 +143,22 @@ def _says_something(one: Made) -> bool:
     """Tell whether a name is chosen for what it names: of two words, or that of a type."""
     if is_given(one.name) or (one.family == "go" and one.name.lower().startswith("new")):
         return False
-    return len(words(one.name)) > 1 or (one.kind == "type" and one.family not in _QUALIFIED)
+    if len(words(one.name)) > 1:
+        return True
+    return one.family not in _QUALIFIED and (one.kind == "type" or len(one.name) >= _LONG)
+
+
+def _is_one_word(one: Made) -> bool:
+    return one.kind != "type" and len(words(one.name)) == 1
+
+
+def _shares_words(one: Made, other: Made) -> bool:
+    return len(one.names & other.names) >= _FEWEST and _overlap(one, other) >= _SAME_WORD
+
+
+def _overlap(one: Made, other: Made) -> float:
+    """Return the share of the names in the smaller of two definitions that are in both."""
+    return len(one.names & other.names) / max(min(len(one.names), len(other.names)), 1)
 
 
 def _builds_on(one: Made) -> bool:
