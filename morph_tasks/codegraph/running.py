@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -64,7 +65,7 @@ def run(repo: Repo, command: str, *, background: bool = False) -> Ran:
     """Extract the graph of a tree (`build`) or bring it up to date (`refresh`), and record how that ended.
 
     While another run has the lock of the tree nothing is run. Raises Refusal `graphify-unavailable`, `graph-failed`,
-    `graph-timeout`, `corrupt-graph`, `bad-limit` (2), `write-failed`, `state-unwritable`.
+    `graph-timeout`, `graph-unwritable`, `corrupt-graph`, `bad-limit` (2), `write-failed`, `state-unwritable`.
     """
     repo = repo.lightly()
     ran = Ran(command, repo.root)
@@ -139,6 +140,7 @@ class _Job:
     def _extract(self, limit: float) -> None:
         """Run graphify; a graph that is not one goes first, since graphify would stumble over it."""
         graph = layout.graph_file(self.repo.root)
+        _refuse_unwritable(layout.graph_folder(self.repo.root))
         _forget_other_place(self.repo.root)
         fresh = self.ran.command == BUILD or not graph.exists()
         ended = self._graphify(fresh, limit)
@@ -234,6 +236,16 @@ def _main_of(repo: Repo) -> Path | None:
         return repo.root
     found = primary_root(repo)
     return None if found == repo.root else found
+
+
+def _refuse_unwritable(folder: Path) -> None:
+    """Raise Refusal `graph-unwritable` where graphify could not write; it would only fail after all its work."""
+    if not os.path.lexists(folder) or (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
+        return
+    shown = shlex.quote(str(folder))
+    fix = f"chmod -R u+rwX {shown}" if folder.is_dir() else f"mv {shown} {shown}.aside"
+    why = "is not writable" if folder.is_dir() else "is no folder"
+    raise Refusal("graph-unwritable", f"{folder}, where the graph goes, {why}", fix=fix, path=str(folder))
 
 
 def _forget_other_place(root: Path) -> None:
