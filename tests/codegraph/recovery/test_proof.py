@@ -1,0 +1,120 @@
+"""Edges that are proved, and beside each the look-alike that is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.codegraph.recovery.tree import recovered
+
+BOX = "class Box:\n    def open(self):\n        pass\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "proved"),
+    [
+        ("def run(box: Box):\n    box.open()\n", True),
+        ("def run(box: 'Box | None'):\n    box.open()\n", True),
+        ("def run(boxes: list[Box]):\n    for box in boxes:\n        box.open()\n", True),
+        ("def run(boxes: dict[str, Box]):\n    for _, box in boxes.items():\n        box.open()\n", True),
+        ("def run(boxes: dict[str, Box]):\n    for box in boxes:\n        box.open()\n", False),
+        ("def run(box):\n    box.open()\n", False),
+        ("def run(Box):\n    Box().open()\n", False),
+        ("class Box:\n    def shut(self): ...\n\n\ndef run(box: Box):\n    box.shut()\n", False),
+        ("def deco(f): ...\n\n\n@deco\ndef make() -> Box: ...\n\n\ndef run():\n    make().open()\n", False),
+        ("def make() -> Box: ...\n\n\ndef run():\n    make().open()\n", True),
+    ],
+)
+def test_python_receivers(body: str, proved: bool, tmp_path: Path) -> None:
+    found = recovered(tmp_path, {"lib.py": BOX, "app.py": f"from lib import Box\n\n\n{body}"})
+    assert (("app.py:run", "lib.py:Box.open") in found) is proved
+
+
+def test_a_python_package_does_not_import_its_own_files_by_bare_name(tmp_path: Path) -> None:
+    files = {
+        "pkg/__init__.py": "",
+        "pkg/types.py": BOX,
+        "pkg/app.py": "from types import Box\n\n\ndef run():\n    Box()\n",
+    }
+    assert ("pkg/app.py:run", "pkg/types.py:Box") not in recovered(tmp_path, files)
+
+
+def test_modules_that_import_each_other_in_a_circle_end(tmp_path: Path) -> None:
+    files = {"a.py": "from b import *\nfrom b import x\n", "b.py": "from a import *\nfrom a import x\n"}
+    assert recovered(tmp_path, files) == {}
+
+
+def test_typescript_modules(tmp_path: Path) -> None:
+    """A default import, a star, an alias of the configuration; a local that shadows an import is no use of it."""
+    found = recovered(
+        tmp_path,
+        {
+            "tsconfig.json": '{ "compilerOptions": { /* where */ "paths": { "@m/*": ["./src/m/*"], }, } }',
+            "src/m/box.ts": "export default class Box { open() {} }\nexport function shut() {}\n",
+            "src/m/index.ts": "export * from './box';\nexport { default as Case } from './box';\n",
+            "src/app.ts": "import { shut } from '@m/index';\nimport { Case } from './m';\n"
+            "export function run(box: Case) { box.open(); }\n"
+            "export function hidden(shut: () => void) { shut(); }\n"
+            "export function shown() { shut(); }\n",
+        },
+    )
+    assert found["src/app.ts:run", "src/m/box.ts:Box.open"] == "calls"
+    assert ("src/app.ts:shown", "src/m/box.ts:shut") in found
+    assert ("src/app.ts:hidden", "src/m/box.ts:shut") not in found
+
+
+def test_go_interfaces_are_satisfied_by_signature(tmp_path: Path) -> None:
+    found = recovered(
+        tmp_path,
+        {
+            "go.mod": "module x.test/a\n",
+            "p/p.go": "package p\n\ntype Opener interface {\n\tOpen(n int) error\n}\n",
+            "q/q.go": "package q\n\ntype Yes struct{}\n\nfunc (y *Yes) Open(count int) error { return nil }\n\n"
+            "type No struct{}\n\nfunc (n *No) Open(name string) error { return nil }\n",
+        },
+    )
+    assert found == {("q/q.go:Yes", "p/p.go:Opener"): "implements"}
+
+
+def test_csharp_names_that_two_usings_give_are_nobodys(tmp_path: Path) -> None:
+    files = {
+        "A.cs": "namespace A; public class Box { }\n",
+        "B.cs": "namespace B; public class Box { }\n",
+        "One.cs": "using A;\nnamespace C; public class One { Box box; }\n",
+        "Two.cs": "using A; using B;\nnamespace C; public class Two { Box box; }\n",
+        "In.cs": "using A;\nnamespace B.Inner; public class In { Box box; }\n",
+    }
+    found = recovered(tmp_path, files)
+    assert ("One.cs:One", "A.cs:Box") in found
+    assert not any(source == "Two.cs:Two" for source, _ in found)
+    assert ("In.cs:In", "B.cs:Box") in found  # the namespace around comes before the usings of the file
+
+
+def test_csharp_overloads_are_told_by_their_arguments(tmp_path: Path) -> None:
+    source = (
+        "public class Box {\n  public void Put(int a) { }\n  public void Put(int a, int b) { }\n}\n"
+        "public class User {\n  public void Use(Box box) { box.Put(1, 2); }\n}\n"
+    )
+    written = recovered(tmp_path, {"Box.cs": source})
+    assert ("Box.cs:User.Use", "Box.cs:Box.Put#2") in written
+    assert ("Box.cs:User.Use", "Box.cs:Box.Put") not in written
+
+
+def test_csharp_extension_methods_need_a_receiver_of_their_type(tmp_path: Path) -> None:
+    files = {
+        "Ext.cs": "public class Box { }\npublic class Bag { }\n"
+        "public static class Ext {\n  public static void Open(this Box box) { }\n}\n",
+        "Use.cs": "public class Use {\n  public void Yes(Box box) { box.Open(); }\n"
+        "  public void No(Bag bag) { bag.Open(); }\n}\n",
+    }
+    found = recovered(tmp_path, files)
+    assert ("Use.cs:Use.Yes", "Ext.cs:Ext.Open") in found
+    assert ("Use.cs:Use.No", "Ext.cs:Ext.Open") not in found
+
+
+def test_a_class_inside_a_function_does_not_make_the_function_derive(tmp_path: Path) -> None:
+    """The function is the node that the graph has; it uses the base, but it is no subclass."""
+    files = {"lib.py": BOX, "app.py": "from lib import Box\n\n\ndef run():\n    class Mine(Box):\n        pass\n"}
+    written = recovered(tmp_path, files)
+    assert written.get(("app.py:run", "lib.py:Box"), "references") == "references"
