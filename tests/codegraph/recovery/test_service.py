@@ -18,6 +18,11 @@ USED = {
     "lib.py": "class Box:\n    def open(self):\n        pass\n",
     "app.py": "from lib import Box\n\n\ndef run():\n    Box().open()\n",
 }
+TEXT = (
+    "( ) { } [ ] < > . , ; : = => := @ * ?. ?? 1 'a' x Y Z class def func type struct interface namespace using import "
+    "from export default new await async return for in of this self static public partial"
+)
+WORDS = [*TEXT.split(), "\n", "\n\n    "]
 OPENED = ("app.py:run", "lib.py:Box.open")
 
 
@@ -95,9 +100,7 @@ def test_the_same_tree_gives_the_same_bytes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", ["a.py", "a.ts", "a.tsx", "a.js", "a.go", "a.cs"])
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(words=st.lists(st.sampled_from(
-    ["class", "def", "func", "type", "struct", "interface", "namespace", "using", "import", "from", "export", "default", "(", ")", "{", "}", "[", "]", "<", ">", ".", ",", ";", ":", "=", "=>", ":=", "new", "await", "async", "return", "for", "in", "of", "x", "Y", "Z", "\n", "\n\n", "", "", "", "'a'", "1", "@", "*", "?.", "??", "this", "self", "static", "public", "partial"]
-), max_size=60))  # fmt: skip
+@given(words=st.lists(st.sampled_from(WORDS), max_size=60))
 def test_a_reader_returns_or_says_that_the_file_does_not_parse(path: str, words: list[str]) -> None:
     """Whatever stands in a file, no other error gets out of a reader."""
     reader = languages.reader(path)
