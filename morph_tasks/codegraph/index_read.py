@@ -134,12 +134,14 @@ class Index:
 
     def undecided(self, ids: Iterable[int]) -> list[tuple[Edge, tuple[int, ...]]]:
         """Return the references that may mean one of these symbols or another of the name, with all candidates."""
-        rows = {row[0] for row in self.by("SELECT DISTINCT edge FROM undecided WHERE option IN ({})", ids)}
+        choices = {row[0] for row in self.by("SELECT DISTINCT id FROM choice WHERE option IN ({})", ids)}
         options: dict[int, list[int]] = {}
-        for edge, option in self.by("SELECT edge, option FROM undecided WHERE edge IN ({})", rows):
-            options.setdefault(edge, []).append(option)
-        found = self.by(f"{_EDGE.replace('SELECT', 'SELECT e.rowid,')} WHERE e.rowid IN ({{}})", rows)
-        return [(_edge(edge), tuple(options[row])) for row, *edge in found]
+        for choice, option in self.by("SELECT id, option FROM choice WHERE id IN ({})", choices):
+            options.setdefault(choice, []).append(option)
+        known = {choice: tuple(found) for choice, found in options.items()}
+        of_edge = dict(self.by("SELECT edge, choice FROM undecided WHERE choice IN ({})", choices))
+        found = self.by(f"{_EDGE.replace('SELECT', 'SELECT e.rowid,')} WHERE e.rowid IN ({{}})", of_edge)
+        return [(_edge(edge), known[of_edge[row]]) for row, *edge in found]
 
     def find(self, query: str) -> list[Symbol]:
         """Return what a text can mean, by the first of these that there is: a key, a path, `path:Name`, a name.
@@ -159,6 +161,8 @@ class Index:
         """Return the rows of a question. An index that turns out to be torn is made anew, once."""
         try:
             return self._connection.execute(sql, tuple(values)).fetchall()
+        except UnicodeEncodeError:  # bytes that are no UTF-8, in a path or in what somebody typed
+            return self.rows(sql, [_storable(value) for value in values])
         except sqlite.DatabaseError:
             if self._remake is None:
                 raise
@@ -185,6 +189,11 @@ class Index:
     def _edges(self, end: str, ids: Iterable[int]) -> list[Edge]:
         rows = self.by(f"{_EDGE} WHERE e.{end} IN ({{}}) AND e.layers & {_SANE} ORDER BY e.rowid", ids)
         return [_edge(row) for row in rows]
+
+
+def _storable(value: Any) -> Any:
+    """Return a value as the index holds it: what is no UTF-8 was spelled out when the graph was read."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
 def _edge(row: Sequence[Any]) -> Edge:

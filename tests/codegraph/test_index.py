@@ -85,6 +85,17 @@ def test_what_a_text_finds(root: Path, query: str, expected: list[str]) -> None:
         assert keys(index.find(query)) == expected
 
 
+@pytest.mark.parametrize("query", ["\udcff", "\udcff.py", "a/\udcff.py:Cart", "Cart.\udcff"])
+def test_bytes_that_are_no_utf8_are_a_question_like_any_other(tmp_path: Path, query: str) -> None:
+    made = shop()
+    made.node("odd", "odd()", "odd\udcff.py", 1)  # as Python spells the name of such a file
+    made.write(tmp_path)
+    with open_index(tmp_path) as index:
+        assert index.find(query) == []
+        assert index.names([query]) == []
+        assert keys(index.in_file("odd\udcff.py")) == ["odd"]
+
+
 def test_a_symbol_says_all_that_is_known_of_it(root: Path) -> None:
     with open_index(root) as index:
         (total,) = index.find("shop/cart.py:total")
