@@ -236,6 +236,17 @@ def test_two_types_that_answer_one_call_do_so_by_agreement(shop: Any) -> None:
     assert _found(shop) == []
 
 
+@pytest.mark.parametrize("mark", ["override", "typing.override", "overload", "abc.abstractmethod"])
+def test_what_somebody_else_asks_for_is_not_asked(shop: Any, mark: str) -> None:
+    shop.write("shop/receipt.py", COPY.replace("    def", f"    @{mark}\n    def"))
+    assert _found(shop) == []
+
+
+def test_a_variable_is_no_override(shop: Any) -> None:
+    shop.write("shop/receipt.py", "def format_price(amount, unit):\n    override = str(amount)\n    return override\n")
+    assert len(_found(shop)) == 1
+
+
 def test_what_moved_or_was_renamed_is_not_new(shop: Any) -> None:
     head, _, rest = MONEY.partition("class Basket")
     shop.write("shop/money.py", head.replace("format_price", "price_text"))

@@ -14,7 +14,7 @@ from morph_tasks.verify.validators.repeats.shape import near, ratio
 from morph_tasks.verify.validators.repeats.sources import Made, Source, is_production, read
 from morph_tasks.verify.validators.weakening.model import Change
 
-_OVERRIDES = re.compile(r"@Override\b|@(?:typing\.)?override\b|\boverride\b|@overload\b|@(?:abc\.)?abstractmethod\b")
+_OVERRIDES = re.compile(r"@Override\b|@(?:\w+\.)?(?:override|overload|abstractmethod)\b|(?<!@)(?<!\.)\boverride\s+\w")
 _RENAMED = 0.75
 
 

@@ -71,9 +71,11 @@ class Made:
     def head(self) -> str:
         """Return its first lines up to its body: modifiers, bases, parameters."""
         start = self.line - self.about.start
-        first = " ".join(self.text.split("\n")[start : start + _HEAD])
-        before = " ".join(self.text.split("\n")[:start])
-        return f"{before} {re.split(r'[{]|:(?= |$)|=>', first, maxsplit=1)[0] if self.kind == 'type' else first}"
+        lines = self.text.split("\n")
+        many = 1 if self.language == "python" and self.kind != "type" else _HEAD
+        ends = r"[{]|:(?= |$)|=>" if self.kind == "type" else r"[{]|=>"
+        before, name, after = " ".join(lines[start : start + many]).partition(self.name)
+        return " ".join([*lines[:start], before + name + re.split(ends, after, maxsplit=1)[0]])
 
     @cached_property
     def names(self) -> frozenset[str]:
