@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # To be raised whenever the tables or the rules of the sanitising change: an index of another number is made anew.
-SCHEMA = 4
+SCHEMA = 5
 APPLICATION = 0x6D6F7267  # "morg", in the header of the file
 KINDS = ("file", "type", "function", "method", "namespace", "package", "other")
 # HIDDEN: a stub that stands for another node; REMARK: a comment or a heading that graphify hung on the code
@@ -18,7 +18,8 @@ CREATE TABLE relation (id INTEGER PRIMARY KEY, name TEXT);
 CREATE TABLE node (id INTEGER PRIMARY KEY, key TEXT, label TEXT, name TEXT, owner TEXT, file INT, line INT, kind INT,
                    flags INT, namespace TEXT);
 CREATE TABLE edge (source INT, target INT, relation INT, file INT, line INT, layers INT, via INT);
-CREATE TABLE undecided (edge INT, option INT);
+CREATE TABLE undecided (edge INT, choice INT);
+CREATE TABLE choice (id INT, option INT);
 """
 # After the rows: an index that is filled at once is a sort, one that grows with them is a search for each row.
 INDICES = """
@@ -27,6 +28,8 @@ CREATE INDEX edge_source ON edge (source);
 CREATE INDEX node_key ON node (key);
 CREATE INDEX node_name ON node (name);
 CREATE INDEX node_file ON node (file);
-CREATE INDEX undecided_option ON undecided (option);
+CREATE INDEX undecided_choice ON undecided (choice);
+CREATE INDEX choice_option ON choice (option);
+CREATE INDEX choice_id ON choice (id);
 CREATE INDEX path_path ON path (path)
 """

@@ -28,10 +28,11 @@ def fill(connection: sqlite.Connection, table: Table, meta: Mapping[str, Any]) -
     many = connection.executemany
     many("INSERT INTO node VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", _nodes(table))
     many("INSERT INTO edge VALUES (?, ?, ?, ?, ?, ?, ?)", table.rows)
+    choices = {options: number for number, options in enumerate(dict.fromkeys(table.undecided.values()))}
     many(
-        "INSERT INTO undecided VALUES (?, ?)",
-        [(at + 1, option) for at, found in table.undecided.items() for option in found],
+        "INSERT INTO choice VALUES (?, ?)", [(number, option) for found, number in choices.items() for option in found]
     )
+    many("INSERT INTO undecided VALUES (?, ?)", [(at + 1, choices[found]) for at, found in table.undecided.items()])
     many("INSERT INTO path VALUES (?, ?)", [(number, path) for path, number in table.files.items() if path])
     many("INSERT INTO relation VALUES (?, ?)", [(number, name) for name, number in table.relations.items()])
     for statement in INDICES.split(";"):

@@ -25,6 +25,7 @@ class Scopes:
     def __init__(self, table: Table) -> None:
         self._table = table
         self._types: dict[tuple[str, str], list[int]] = {}
+        self._named: dict[str, list[int]] = {}
         self._namespaces: dict[str, list[int]] = {}
         self._usings: dict[str, list[str]] = {}
         self._aliases: dict[str, dict[str, int | str]] = {}
@@ -32,6 +33,7 @@ class Scopes:
         self._of_file: dict[str, set[str]] = {}
         self._learn_types()
         self._learn_usings()
+        self._steps = {step for namespace in self._namespaces for step in namespace.split(".")}
 
     def decide(self, reference: Reference, candidates: list[int]) -> Verdict:
         """Return what the reference means; `candidates` are the types of the tree that have its name."""
@@ -96,12 +98,11 @@ class Scopes:
         if not outer:
             return []
         found = []
-        for (_, own), numbers in self._types.items():
-            for number in numbers if own == name else ():
-                meta, owner = nodes[number].metadata, owners.get(number)
-                way = (meta.type_path if meta else None) or ""
-                if way.endswith(f"{outer}.{name}") or (owner is not None and nodes[owner].label == outer):
-                    found.append(number)
+        for number in self._named.get(name, ()):
+            meta, owner = nodes[number].metadata, owners.get(number)
+            way = (meta.type_path if meta else None) or ""
+            if way.endswith(f"{outer}.{name}") or (owner is not None and nodes[owner].label == outer):
+                found.append(number)
         return found
 
     def _surely_outside(self, reference: Reference, namespace: str | None) -> bool:
@@ -109,8 +110,7 @@ class Scopes:
         if not reference.qualifier:
             return False
         head = reference.qualifier.partition(".")[0]
-        ours = {part for known in self._namespaces for part in known.split(".")}
-        return head not in ours and not any(name == head for _, name in self._types)
+        return head not in self._steps and head not in self._named
 
     def _namespace_of(self, reference: Reference) -> str | None:
         """Return the namespace that a reference is written in; None when the graph does not say."""
@@ -145,6 +145,7 @@ class Scopes:
                 namespace = self._declared_in(number) or ""
                 self._namespaces.setdefault(namespace, [])
                 self._types.setdefault((namespace, table.names[number]), []).append(number)
+                self._named.setdefault(table.names[number], []).append(number)
         for source, target in table.links_of("contains"):
             file, node = table.nodes[source].source_file, table.nodes[target]
             if file and table.kinds[target] == "namespace":

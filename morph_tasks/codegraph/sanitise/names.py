@@ -39,10 +39,10 @@ class Definitions:
         wanted = {table.names[stub] for stub in stubs}
         wanted |= {f"{name}Attribute" for name in wanted}
         self._by_name: dict[str, list[int]] = {}
-        nodes, kinds = table.nodes, table.kinds
+        nodes, kinds, left_out = table.nodes, table.kinds, stubs | table.hidden
         for number in [number for number, name in enumerate(table.names) if name in wanted]:
             node = nodes[number]
-            if kinds[number] in _DEFINED and node.source_file and number not in stubs | table.hidden:
+            if kinds[number] in _DEFINED and node.source_file and number not in left_out:
                 self._by_name.setdefault(table.names[number], []).append(number)
 
     def named(self, name: str) -> list[int]:
