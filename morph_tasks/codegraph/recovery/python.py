@@ -135,9 +135,12 @@ class _Reader:
             self.visit(decorator, found.scope)
         self.body(node.body, found.scope)
 
-    def lambda_(self, node: ast.Lambda, scope: int) -> None:
+    def lambda_(self, node: ast.Lambda, scope: int, first: Expr = UNKNOWN) -> None:
+        """Read a function without a name; `first` is what its first parameter is given."""
         inner = self.facts.open(scope, "block", self.facts.scopes[scope].owner)
         self.parameters(node.args, inner, None)
+        if first != UNKNOWN and node.args.args:
+            self.facts.scopes[inner].names[node.args.args[0].arg] = [first]
         self.visit(node.body, inner)
 
     # --- what names stand for
@@ -240,10 +243,12 @@ class _Reader:
             if isinstance(node, ast.Attribute):
                 node = node.value
             elif isinstance(node, ast.Call):
-                for one in node.args:
-                    self.visit(one, scope)
-                for keyword in node.keywords:
-                    self.visit(keyword.value, scope)
+                over = _gone_through(node)
+                for one in (*node.args, *(keyword.value for keyword in node.keywords)):
+                    if isinstance(one, ast.Lambda):
+                        self.lambda_(one, scope, over)
+                    else:
+                        self.visit(one, scope)
                 node = node.func
             elif isinstance(node, ast.Subscript):
                 self.visit(node.slice, scope)
@@ -300,6 +305,16 @@ def _compound(node: ast.expr) -> Expr:
     if isinstance(node, ast.DictComp):
         return ("map", convert(node.key), convert(node.value))
     return UNKNOWN
+
+
+def _gone_through(node: ast.Call) -> Expr:
+    """Return the element that a call gives to a function among its arguments: `sorted(xs, key=…)`, `map(…, xs)`."""
+    name, args = _last(node.func), node.args
+    if isinstance(node.func, ast.Name) and args:
+        if name in ("map", "filter") and len(args) == 2:
+            return ("e", convert(args[1]))
+        return ("e", convert(args[0])) if name in ("sorted", "max", "min") and len(args) == 1 else UNKNOWN
+    return ("e", convert(node.func.value)) if name == "sort" and isinstance(node.func, ast.Attribute) else UNKNOWN
 
 
 def _last(node: ast.expr) -> str:

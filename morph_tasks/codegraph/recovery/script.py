@@ -74,7 +74,7 @@ class _Reader(Names):
                 self.visit(one, scope)
             default = any(one.type == "default" for one in node.children)
             for name, held in facts.scopes[scope].names.items():
-                if len(held) > before.get(name, 0):
+                if len(held) > before.get(name, 0) and scope == 0:  # what a namespace exports is its own
                     facts.exports.setdefault("default" if default else name, []).append(("n", name))
         else:
             for one in parts(node):
@@ -230,6 +230,7 @@ class _Reader(Names):
     def namespace(self, node: Node, scope: int) -> None:
         found = self.facts.define(text(field(node, "name")), "class", line(node), self.owner(scope), scope)
         self.facts.scopes[found.scope].kind = "block"
+        self.facts.bind(scope, found.name, ("d", found.at))
         body = field(node, "body")
         if body is not None:
             self.below(body, found.scope)

@@ -24,6 +24,8 @@ BOX = "class Box:\n    def open(self):\n        pass\n"
         ("class Box:\n    def shut(self): ...\n\n\ndef run(box: Box):\n    box.shut()\n", False),
         ("def deco(f): ...\n\n\n@deco\ndef make() -> Box: ...\n\n\ndef run():\n    make().open()\n", False),
         ("def make() -> Box: ...\n\n\ndef run():\n    make().open()\n", True),
+        ("def run(boxes: list[Box]):\n    return max(boxes, key=lambda box: box.open())\n", True),
+        ("def run(boxes: list[Box]):\n    return other(boxes, key=lambda box: box.open())\n", False),
     ],
 )
 def test_python_receivers(body: str, proved: bool, tmp_path: Path) -> None:
@@ -62,6 +64,20 @@ def test_typescript_modules(tmp_path: Path) -> None:
     assert found["src/app.ts:run", "src/m/box.ts:Box.open"] == "calls"
     assert ("src/app.ts:shown", "src/m/box.ts:shut") in found
     assert ("src/app.ts:hidden", "src/m/box.ts:shut") not in found
+
+
+def test_what_a_namespace_exports_is_not_exported_by_its_module(tmp_path: Path) -> None:
+    found = recovered(
+        tmp_path,
+        {
+            "lib.ts": "export class Box { open() {} }\nexport namespace Shop { export class Box { shut() {} } }\n",
+            "app.ts": "import { Box, Shop } from './lib';\nexport function run(box: Box) { box.open(); }\n"
+            "export function stop() { new Shop.Box().shut(); }\nexport function no(box: Box) { box.shut(); }\n",
+        },
+    )
+    assert ("app.ts:run", "lib.ts:Box.open") in found
+    assert {target for source, target in found if source == "app.ts:stop"} >= {"lib.ts:Box.shut"}
+    assert "lib.ts:Box.shut" not in {target for source, target in found if source == "app.ts:no"}
 
 
 def test_go_interfaces_are_satisfied_by_signature(tmp_path: Path) -> None:
