@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from morph_tasks.codegraph import layout, sqlite
-from morph_tasks.codegraph.index_key import ABSENT, inputs, look, read
+from morph_tasks.codegraph.index_key import ABSENT, inputs, look, read, read_if_possible
 from morph_tasks.codegraph.index_read import Edge, Index, Symbol
 from morph_tasks.codegraph.index_schema import APPLICATION, SCHEMA
 from morph_tasks.errors import Refusal
@@ -134,7 +134,7 @@ def _belongs(connection: sqlite.Connection, root: Path) -> bool:
     seen: dict[str, str] = {}
     for role, path in zip(("graph", "recovered"), inputs(root), strict=True):
         if look(path) != meta[f"{role}_seen"]:
-            again = read(path)
+            again = read(path) if role == "graph" else read_if_possible(path)
             if again.digest != meta[f"{role}_digest"]:
                 return False
             seen[f"{role}_seen"] = again.seen
@@ -172,7 +172,7 @@ def _assembled(root: Path) -> tuple[Table, dict[str, Any]]:
     from morph_tasks.codegraph.table import tabulate
 
     graph_path, recovered_path = inputs(root)
-    graph, recovered = read(graph_path), read(recovered_path)
+    graph, recovered = read(graph_path), read_if_possible(recovered_path)
     parsed = raw.parse(graph.data, graph_path)
     table = tabulate(parsed)
     sanitise.put_right(table, recovered.data)
@@ -190,6 +190,6 @@ def _stamp(role: str, known: Input, path: Path) -> dict[str, str]:
     """Return what the index notes of a file; one that was written just before is looked at again."""
     seen = known.seen
     if not seen:
-        again = read(path)
+        again = read_if_possible(path)
         seen = again.seen if again.digest == known.digest else ""
     return {f"{role}_seen": seen, f"{role}_digest": known.digest}

@@ -51,6 +51,14 @@ def read(path: Path) -> Input:
     raise Refusal("graph-changing", f"{path} changes while it is read", fix=fix, exit_code=3)
 
 
+def read_if_possible(path: Path) -> Input:
+    """Read a file that can be done without; one that cannot be read is as good as absent."""
+    try:
+        return read(path)
+    except (Refusal, OSError):
+        return Input("", ABSENT, b"")
+
+
 def settled(seen: str, when: int) -> bool:
     """Tell whether a file that is touched after `when` (nanoseconds) is sure to look different from this."""
     if seen == ABSENT:

@@ -51,6 +51,12 @@ def test_a_file_that_cannot_be_read_adds_nothing(root: Path, text: str) -> None:
     assert answers(root) == {"a calls b (direct)"}
 
 
+def test_a_folder_in_its_place_is_passed_over(root: Path) -> None:
+    recovered_file(root).mkdir()
+    for _ in range(2):
+        assert answers(root) == {"a calls b (direct)"}
+
+
 def test_another_file_makes_another_index(root: Path) -> None:
     assert answers(root, via="recovered-call") == set()
     recover(root, edge("c", "b"))
