@@ -13,8 +13,8 @@ from morph_tasks.codegraph.marks import is_helper, is_test
         "tests/cart.py", "src/Test/java/Cart.java", "web/__tests__/cart.ts", "spec/cart.rb", "Shop.Tests/Cart.cs",
         "Shop.UnitTests/Deep/Cart.cs", "shop-integration-tests/a.ts", "web/cart.test.tsx", "web/cart.spec.mjs",
         "test_cart.py", "shop/conftest.py", "shop/tests.py", "cart_test.go", "cart_spec.rb", "com/CartTest.java",
-        "com/CartIT.java", "CartTests.cs", "Doubles/Fakes/Clock.cs", "TestDoubles/Clock.cs", "web/__mocks__/fs.js", "CartFixture.cs",
-        r"Shop.Tests\Cart.cs",
+        "com/CartIT.java", "CartTests.cs", "Doubles/Fakes/Clock.cs", "TestDoubles/Clock.cs", "web/__mocks__/fs.js",
+        "CartFixture.cs", r"Shop.Tests\Cart.cs",
     ],
 )  # fmt: skip
 def test_test_code(path: str) -> None:
