@@ -236,6 +236,29 @@ def test_two_types_that_answer_one_call_do_so_by_agreement(shop: Any) -> None:
     assert _found(shop) == []
 
 
+def test_what_the_feature_added_to_an_old_file_is_no_reason(shop: Any) -> None:
+    text = "def parse_price(text):\n    return int(text)\n"
+    shop.write("shop/money.py", f"{MONEY}\n\n{text}")
+    shop.write("shop/receipt.py", text)
+    add_to_graph(shop.root, "shop/money.py", "parse_price()")
+    assert _found(shop) == []
+
+
+def test_what_git_ignores_is_no_reason(shop: Any) -> None:
+    text = "def parse_price(text):\n    return int(text)\n"
+    (shop.root / ".git/info/exclude").write_text("shop/local.py\n")
+    shop.write("shop/local.py", text)
+    shop.write("shop/receipt.py", text)
+    add_to_graph(shop.root, "shop/local.py", "parse_price()")
+    assert _found(shop) == []
+
+
+def test_what_moved_and_was_written_anew_is_not_new(shop: Any) -> None:
+    shop.write("shop/money.py", "class Basket" + MONEY.partition("class Basket")[2])
+    shop.write("shop/price.py", OTHER_PRICE)
+    assert _check(shop).message == "no symbol was added"
+
+
 @pytest.mark.parametrize("mark", ["override", "typing.override", "overload", "abc.abstractmethod"])
 def test_what_somebody_else_asks_for_is_not_asked(shop: Any, mark: str) -> None:
     shop.write("shop/receipt.py", COPY.replace("    def", f"    @{mark}\n    def"))
