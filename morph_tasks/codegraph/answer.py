@@ -157,7 +157,7 @@ def columns(rows: Sequence[tuple[str, str, str, str]]) -> list[str]:
 
 def relation_words(relation: str, via: str) -> str:
     """Return a relation with where it comes from, if graphify did not say it so."""
-    return relation if via == "direct" else f"{relation} ({via})"
+    return printable(relation) if via == "direct" else f"{printable(relation)} ({via})"
 
 
 def _table(layer: Sequence[Hit], symbols: dict[int, Symbol]) -> list[str]:
@@ -176,7 +176,7 @@ def undecided_lines(found: Sequence[dict[str, Any]]) -> list[str]:
     rows = []
     for one in found:
         options = ", ".join(printable(option["path"] or option["id"]) for option in one["options"])
-        rows.append((one["name"], one["relation"], place(one["site"]["path"], one["site"]["line"]), options))
+        rows.append((one["name"], printable(one["relation"]), place(one["site"]["path"], one["site"]["line"]), options))
     return ["may mean it, or another symbol of the name:", *columns(rows)]
 
 

@@ -76,7 +76,9 @@ class RawGraph(msgspec.Struct):
 def parse(data: bytes, path: Path) -> RawGraph:
     """Read a graph; keys that are not known are passed over. Raises Refusal `corrupt-graph`."""
     try:
-        return msgspec.json.decode(data, type=RawGraph)
+        graph = msgspec.json.decode(data, type=RawGraph)
+        # Without a list of links everything would be used by nobody.
+        return graph if graph.links is not None or graph.edges is not None else _patiently(data, path)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return _patiently(data, path)
     except (MemoryError, RecursionError) as error:
@@ -96,7 +98,7 @@ def _patiently(data: bytes, path: Path) -> RawGraph:
         found = json.loads(data.decode("utf-8-sig", "surrogatepass"))
     except (ValueError, RecursionError, MemoryError) as error:
         raise corrupt(path, str(error).partition("\n")[0] or type(error).__name__) from None
-    links = found.get("links", found.get("edges", [])) if isinstance(found, dict) else None
+    links = found.get("links", found.get("edges")) if isinstance(found, dict) else None
     nodes = found.get("nodes") if isinstance(found, dict) else None
     if not isinstance(nodes, list) or not isinstance(links, list):
         raise corrupt(path, "it has no list of nodes and of links")

@@ -85,5 +85,6 @@ def test_the_picture_has_both_sides_and_a_symbol_on_both_stands_twice(project: P
 def test_labels_cannot_write_to_the_terminal(project: Project, tmp_path: Path) -> None:
     graph = made()
     graph.nodes["w.py:page"]["label"] = "pa\x1b[2Jge()"
+    graph.use("w.py:page", "a.py:Cart", "calls\x1b[31m", 8)
     graph.nodes["w.py:page"]["source_file"] = "w\n.py"
     assert not any("\x1b" in line or "\n" in line for line in look(project, graph, "Cart").lines())

@@ -29,6 +29,12 @@ def test_links_may_be_called_edges() -> None:
     assert len(read(nodes=NODES, links=[LINK], edges=[LINK, LINK]).all_links()) == 1
 
 
+@pytest.mark.parametrize("more", [{}, {"links": None}, {"hyperedges": []}])
+def test_a_graph_without_a_list_of_links_is_none_instead_of_one_where_nothing_is_used(more: dict[str, Any]) -> None:
+    with pytest.raises(Refusal, match="no list of nodes and of links"):
+        read(nodes=NODES, **more)
+
+
 def test_what_is_not_known_is_passed_over() -> None:
     graph = read(
         nodes=[NODES[0] | {"colour": {"deep": [1, 2]}}], links=[LINK | {"weight": 0.5}], more={"a": 1}, graph={}
