@@ -56,8 +56,9 @@ def run(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], keep: int, ti
     with _ending() as started:
         reader, writer = os.pipe()
         try:
-            child = spawn(argv, cwd, env, writer, keep=(keep,))
-            started.append(child)
+            with _undisturbed():
+                child = spawn(argv, cwd, env, writer, keep=(keep,))
+                started.append(child)
         except BaseException:
             os.close(reader)
             raise
@@ -97,6 +98,16 @@ def _ending() -> Iterator[list[subprocess.Popen[bytes]]]:
                 child.wait(_GRACE_S)
             end(signal.SIGKILL)
             child.wait()
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Put signals off until what was started is known; the program itself is started without any put off."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _drain(reader: int, kept: bytearray) -> None:

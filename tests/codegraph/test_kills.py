@@ -55,9 +55,10 @@ def test_a_copy_into_a_new_tree(graphed: Project, tmp_path: Path) -> None:
     subprocess.run(["cp", "-a", str(graphed.root), str(tmp_path / "master")], check=True)
     argv = ["worktree", "provision", "side", "--json"]
     tree, killed = graphed.root / "worktrees/side", 0
-    again(graphed, tmp_path / "master")
-    whole = in_child(argv, graphed.root)
-    assert whole.code == 0, whole.err
+    for _ in range(2):  # the second finds what is kept outside of the repository
+        again(graphed, tmp_path / "master")
+        whole = in_child(argv, graphed.root)
+        assert whole.code == 0, whole.err
     for number in range(whole.changes - 2 * MOMENTS, whole.changes, 2):  # the graph comes last
         again(graphed, tmp_path / "master")
         killed += in_child(argv, graphed.root, moment=Moment("change", number)).code == -9

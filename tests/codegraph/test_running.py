@@ -171,7 +171,7 @@ def test_a_signal_ends_graphify_too(graphed: Project, pretence: Path) -> None:
     child.send_signal(signal.SIGTERM)
     _, err = child.communicate(timeout=30)
     assert child.returncode == 143 and b"Traceback" not in err
-    assert not lives(orphan)
+    until(lambda: not lives(orphan))
     assert runlock.holder(str(graphed.root / ".git")) is None
 
 
