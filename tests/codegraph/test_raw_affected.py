@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from morph_tasks.codegraph.index import Index, open_index
 from morph_tasks.codegraph.raw_affected import raw_affected, resolve_seed
-from tests.codegraph.rawgraphs import CSHARP, HERE, extract, put
+from tests.codegraph.rawgraphs import CSHARP, HERE, Raw, extract, put
 from tests.conftest import BIN
 
 ROOT = HERE.parents[1]
@@ -128,6 +128,23 @@ def test_any_graph(graph: dict[str, Any], depth: int) -> None:
                     found = [(hit.node_id, hit.depth) for hit in affected_nodes(read, seed, depth=depth)]
                     same = [(keys[hit.id], hit.depth) for hit in raw_affected(index, mine, depth=depth)]
                     assert sorted(same) == sorted(found)
+
+
+def test_an_overridden_member_that_uses_the_type_twice_is_reported_once(tmp_path: Path) -> None:
+    made = Raw()
+    for owner in ("Base", "Sub"):
+        made.type(owner, owner, "a.py")
+        made.link(owner, "method", made.node(f"{owner}.go", ".go()", "a.py", 5), "a.py")
+    made.link("Sub", "method", made.node("Sub.stop", ".stop()", "a.py", 7), "a.py")
+    made.link("Sub", "inherits", "Base", "a.py")
+    for member in ("Sub.go", "Sub.stop"):
+        made.link("Base.go", "calls", member, "a.py")
+    made.write(tmp_path)
+    assert compare(tmp_path, sample=10) > 0
+    with open_index(tmp_path) as index:
+        seed = resolve_seed(index, "Sub", tmp_path)
+        assert seed is not None
+        assert [hit.label for hit in raw_affected(index, seed)] == [".go()"]
 
 
 def test_only_the_relations_of_graphify_are_followed() -> None:
