@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from morph_tasks.codegraph import index
+from morph_tasks.errors import Refusal
 from morph_tasks.model.load import Config
 from morph_tasks.verify.validators import reuse, table
 from morph_tasks.verify.validators.model import Checked
@@ -141,6 +143,15 @@ def test_a_graph_that_does_not_parse_is_no_answer(shop: Any) -> None:
     found = _check(shop)
     assert (found.status, found.unavailable) == ("skip", True)
     assert "graph" in found.message
+
+
+def test_a_graph_that_is_being_written_is_asked_again(shop: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def changing(root: Path) -> Any:
+        raise Refusal("graph-changing", "the graph changes while it is read")
+
+    monkeypatch.setattr(index, "open_index", changing)
+    shop.write("shop/receipt.py", COPY)
+    assert _check(shop).warnings == ("was not checked: the graph changes while it is read",)
 
 
 def test_no_base_is_no_answer(shop: Any) -> None:
