@@ -281,6 +281,11 @@ def test_a_variable_is_no_override(shop: Any) -> None:
     assert len(_found(shop)) == 1
 
 
+def test_of_a_type_that_is_repeated_its_members_are_not_told_apart(shop: Any) -> None:
+    shop.write("shop/receipt.py", COPY.replace("Receipt", "Basket"))
+    assert [line.split(" ")[1] for line in _found(shop)] == ["Basket"]
+
+
 def test_what_moved_or_was_renamed_is_not_new(shop: Any) -> None:
     head, _, rest = MONEY.partition("class Basket")
     shop.write("shop/money.py", head.replace("format_price", "price_text"))
