@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from morph_tasks.codegraph.ask import printable
 from morph_tasks.errors import Refusal
 from morph_tasks.machine.starting import spawn
 
@@ -31,7 +32,7 @@ class Ended:
     def last_line(self) -> str:
         """Return the last line that says something: of a traceback, what went wrong."""
         lines = [line.strip() for line in self.said.splitlines() if line.strip()]
-        return lines[-1][:300] if lines else "it said nothing"
+        return printable(lines[-1][:300]) if lines else "it said nothing"
 
 
 def limit_s() -> float:

@@ -143,6 +143,7 @@ class _Job:
         _refuse_unwritable(layout.graph_folder(self.repo.root))
         _forget_other_place(self.repo.root)
         fresh = self.ran.command == BUILD or not graph.exists()
+        before = _looks(graph)
         ended = self._graphify(fresh, limit)
         if ended.code not in (0, None) and not _NO_CODE.search(ended.said) and _is_corrupt(graph):
             graph.unlink(missing_ok=True)
@@ -159,7 +160,8 @@ class _Job:
         if ended.code:
             self._log(ended)
             raise Refusal("graph-failed", f"graphify ended with {ended.code}: {ended.last_line}", fix=log)
-        if not graph.is_file():
+        # An update leaves a graph as it is when nothing moved; an extraction always writes one.
+        if not graph.is_file() or (fresh and _looks(graph) == before):
             self._log(ended)
             raise Refusal("graph-failed", f"graphify ended well and wrote no {layout.GRAPH}", fix=log)
 
@@ -260,6 +262,14 @@ def _forget_other_place(root: Path) -> None:
             marker.unlink()
     except OSError:
         return  # without it, or where it cannot be removed, graphify says what is wrong
+
+
+def _looks(graph: Path) -> tuple[int, int, int] | None:
+    try:
+        about = graph.stat()
+    except OSError:
+        return None
+    return about.st_ino, about.st_mtime_ns, about.st_ctime_ns
 
 
 def _is_corrupt(graph: Path) -> bool:

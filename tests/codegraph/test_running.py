@@ -117,6 +117,25 @@ def test_one_that_writes_nothing_has_failed(code: Project, pretence: Path) -> No
     assert (said.code, said.json["code"]) == (1, "graph-failed") and "wrote no" in said.json["message"]
 
 
+def test_a_build_that_leaves_the_old_graph_as_it_was_has_failed_and_the_graph_stays_stale(
+    graphed: Project, pretence: Path
+) -> None:
+    graphed.write("shop/new.py", "def new(): return 1\n")
+    graphed.commit()
+    before = layout.graph_file(graphed.root).read_bytes()
+    said = build(graphed, PATH=pretend(pretence, "exit 0"))
+    assert (said.code, said.json["code"]) == (1, "graph-failed") and "wrote no" in said.json["message"]
+    assert layout.graph_file(graphed.root).read_bytes() == before
+    assert status(graphed)["freshness"]["state"] == "stale"
+
+
+def test_what_graphify_says_cannot_write_to_the_terminal(code: Project, pretence: Path) -> None:
+    path = pretend(pretence, "printf 'oh \\033[2J\\007'; exit 3")
+    for words in (("build",), ("status",)):
+        said = code.morph("graph", *words, PATH=path)
+        assert "oh \\x1b[2J" in said.out + said.err and "\x1b" not in said.out + said.err
+
+
 def test_one_that_hangs_is_stopped_with_all_it_started(graphed: Project, pretence: Path) -> None:
     script = f'sleep 300 & echo $! > "{pretence}/child"; wait'
     said = graphed.morph("graph", "refresh", "--json", PATH=pretend(pretence, script), MORPH_GRAPH_TIMEOUT_S="1.5")
