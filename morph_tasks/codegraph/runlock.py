@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from morph_tasks.codegraph.layout import LOCK
 
@@ -24,11 +24,12 @@ class Held:
         self.fd = fd
 
     def note(self, **about: Any) -> None:
-        """Say who has the lock, for those who ask meanwhile."""
+        """Say who has the lock, for those who ask meanwhile; on a full disk it is had without a word."""
         import json
 
-        os.ftruncate(self.fd, 0)
-        os.pwrite(self.fd, json.dumps(about).encode(), 0)
+        with suppress(OSError):
+            os.ftruncate(self.fd, 0)
+            os.pwrite(self.fd, json.dumps(about).encode(), 0)
 
 
 def holder(git_dir: str) -> dict[str, Any] | None:

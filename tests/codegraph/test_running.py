@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -237,6 +238,17 @@ def test_a_read_only_folder_is_refused_before_graphify_works(graphed: Project, p
     folder.chmod(0o755)
     assert done.returncode == 1 and json.loads(done.stdout)["code"] == "graph-unwritable", done.stderr
     assert calls(pretence) == [] and status(graphed)["freshness"]["state"] == "fresh"
+
+
+def test_a_disk_without_room_for_a_note_in_the_lock_is_no_fault(
+    graphed: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "pwrite", full)
+    assert run(open_repo(graphed.root), REFRESH).counts
+    assert runlock.holder(str(graphed.root / ".git")) is None
 
 
 def test_what_is_looked_for_afterwards_never_fails_a_run(graphed: Project, monkeypatch: pytest.MonkeyPatch) -> None:
