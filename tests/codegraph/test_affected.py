@@ -1,6 +1,5 @@
 """What depends on a symbol: distances, members, what is overridden, and the switches."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from morph_tasks.codegraph.affected import Hit, Reach, affected, reach
 from morph_tasks.codegraph.index import Index, open_index
 from morph_tasks.codegraph.layout import recovered_file
+from morph_tasks.codegraph.recovered import encode
 from tests.codegraph.handmade import HandMade
 
 
@@ -218,11 +218,10 @@ def test_who_comes_over_a_dispatch_that_was_found_here_says_so() -> None:
     made = HandMade()
     made.symbol("s.py:Smtp.send")
     made.use("b.py:b", "i.py:Mailer.send")
-    edge = {"source": "i.py:Mailer.send", "target": "s.py:Smtp.send", "relation": "dispatches_to"}
+    edge = ("i.py:Mailer.send", "s.py:Smtp.send", "dispatches_to", "s.py", 1)
     with TemporaryDirectory() as folder:
         made.write(Path(folder))
-        recovered = {"version": 1, "edges": [{**edge, "file": "s.py", "line": 1}]}
-        recovered_file(Path(folder)).write_text(json.dumps(recovered))
+        recovered_file(Path(folder)).write_bytes(encode([edge]))
         with open_index(Path(folder)) as index:
             (hit,) = affected(index, index.find("s.py:Smtp.send"))
     assert (hit.symbol.key, hit.via) == ("b.py:b", "recovered-dispatch")

@@ -18,6 +18,7 @@ from morph_tasks import proc
 from morph_tasks.codegraph import ask, index, layout
 from morph_tasks.codegraph.affected import affected
 from morph_tasks.codegraph.index import Index, Symbol
+from morph_tasks.codegraph.recovered import decode, edges_of
 from morph_tasks.errors import Refusal
 from tests.conftest import BIN, ROOT
 
@@ -122,12 +123,10 @@ def test_namesakes_are_never_consumers(asked: tuple[Any, Path]) -> None:
 def test_the_recovered_edges_lead_to_their_site(asked: tuple[Any, Path]) -> None:
     """Each edge has the file and the line where its source uses its target."""
     _, root = asked
-    told = json.loads(layout.recovered_file(root).read_text())
+    told = decode(layout.recovered_file(root).read_bytes())
     graph = json.loads(layout.graph_file(root).read_text())
     places = {node["id"]: node.get("source_file") for node in graph["nodes"]}
-    assert told["version"] == 1
-    for edge in told["edges"]:
-        assert edge["source"] in places
-        assert edge["target"] in places
-        lines = (root / edge["file"]).read_text().splitlines()
-        assert 1 <= edge["line"] <= len(lines)
+    assert told is not None
+    for source, target, _, file, line in edges_of(told):
+        assert source in places and target in places and file is not None and line is not None
+        assert 1 <= line <= len((root / file).read_text().splitlines())

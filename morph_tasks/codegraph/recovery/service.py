@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from morph_tasks.codegraph import layout
+from morph_tasks.codegraph.recovered import encode
 from morph_tasks.codegraph.recovery import languages, nodes, sources
 from morph_tasks.codegraph.recovery.record import Edges
 
@@ -64,9 +63,5 @@ def write(root: Path, found: dict[tuple[str, str], tuple[str, str, int]]) -> Non
     """Write the edges that were found, whole or not at all."""
     from morph_tasks.repo.files import write_atomic
 
-    edges: list[dict[str, Any]] = [
-        {"source": source, "target": target, "relation": relation, "file": path, "line": line}
-        for (source, target), (relation, path, line) in sorted(found.items())
-    ]
-    body = json.dumps({"version": 1, "edges": edges}, separators=(",", ":"))
-    write_atomic(layout.recovered_file(root), body.encode())
+    edges = [(source, target, *how) for (source, target), how in sorted(found.items())]
+    write_atomic(layout.recovered_file(root), encode(edges))

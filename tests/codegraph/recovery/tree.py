@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from morph_tasks.codegraph import layout
+from morph_tasks.codegraph.recovered import decode, edges_of
 from morph_tasks.codegraph.recovery import service
 from morph_tasks.codegraph.spans import definitions
 
@@ -40,8 +41,9 @@ def recovered(root: Path, files: dict[str, str]) -> Edges:
 
 def edges(root: Path) -> Edges:
     """Return the edges that were written."""
-    told = json.loads(layout.recovered_file(root).read_text())
-    return {(one["source"], one["target"]): one["relation"] for one in told["edges"]}
+    told = decode(layout.recovered_file(root).read_bytes())
+    assert told is not None
+    return {(source, target): relation for source, target, relation, *_ in edges_of(told)}
 
 
 def _node(key: str, label: str, path: str, line: int) -> dict[str, str]:

@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from morph_tasks.codegraph.index import open_index
 from morph_tasks.codegraph.layout import recovered_file
+from morph_tasks.codegraph.recovered import Edge, decode, edges_of, encode
 from tests.codegraph.rawgraphs import Raw, answers
 
 
@@ -24,7 +27,8 @@ def root(tmp_path: Path) -> Path:
 
 
 def recover(root: Path, *edges: dict[str, Any]) -> None:
-    recovered_file(root).write_text(json.dumps({"version": 1, "edges": edges, "spans": {"x": []}}))
+    names = ("source", "target", "relation", "file", "line")
+    recovered_file(root).write_bytes(encode([tuple(edge[name] for name in names) for edge in edges]))
 
 
 def edge(source: str, target: str, relation: str = "calls", **more: Any) -> dict[str, Any]:
@@ -45,7 +49,16 @@ def test_unknown_ends_known_edges_and_doubles_are_left_out(root: Path) -> None:
     assert answers(root, via="recovered-call") == {"c calls b"}
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"edges": [{"source": 1}]}', '{"version": 1}'])
+def broken(**other: Any) -> str:
+    """Return a file of which one column is wrong."""
+    return json.dumps(json.loads(encode([("c", "b", "calls", "c.py", 7)])) | other)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", '{"ids": [1]}', '{"version": 2}']
+    + [broken(**one) for one in ({"version": 1}, {"sources": [9]}, {"sources": [-1]}, {"kinds": [1]}, {"lines": []})],
+)
 def test_a_file_that_cannot_be_read_adds_nothing(root: Path, text: str) -> None:
     recovered_file(root).write_text(text)
     assert answers(root) == {"a calls b (direct)"}
@@ -65,3 +78,14 @@ def test_another_file_makes_another_index(root: Path) -> None:
     assert answers(root, via="recovered-call") == set()
     with open_index(root) as index:
         assert not index.recovery
+
+
+ends = st.sampled_from("abcd")
+
+
+@given(st.lists(st.tuples(ends, ends, ends, st.none() | ends, st.none() | st.integers(1, 99))))
+def test_what_is_written_is_read_back(rows: list[Edge]) -> None:
+    known = decode(encode(rows, [("a", "b", "calls", 3)]))
+    assert known is not None
+    assert edges_of(known) == rows
+    assert known.refuted == [("a", "b", "calls", 3)]

@@ -1,0 +1,70 @@
+"""The file of what was recovered: columns of numbers, which a question that has to make the index reads at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+VERSION = 2
+Edge = tuple[str, str, str, str | None, int | None]  # source and target by graphify's ids, relation, site
+
+
+class Recovered(msgspec.Struct):
+    """Edge n runs from `ids[sources[n]]` to `ids[targets[n]]`; the site is `files[at[n]]`, line `lines[n]`.
+
+    `refuted`: links of graphify that the source shows to be wrong: source, target, relation, line.
+    """
+
+    version: int
+    ids: list[str]
+    files: list[str | None]
+    relations: list[str]
+    sources: list[int]
+    targets: list[int]
+    kinds: list[int]
+    at: list[int]
+    lines: list[int | None]
+    refuted: list[tuple[str, str, str, int | None]] = []
+
+
+def encode(edges: Iterable[Edge], refuted: Iterable[tuple[str, str, str, int | None]] = ()) -> bytes:
+    """Return the bytes of the file."""
+    ids, files, relations = _Numbers(), _Numbers(), _Numbers()
+    rows = [(ids[s], ids[t], relations[r], files[file], line) for s, t, r, file, line in edges]
+    sources, targets, kinds, at, lines = (list(column) for column in zip(*rows, strict=True)) if rows else ([],) * 5
+    known = Recovered(
+        VERSION, list(ids), list(files), list(relations), sources, targets, kinds, at, lines, list(refuted)
+    )
+    return msgspec.json.encode(known)
+
+
+def decode(data: bytes) -> Recovered | None:
+    """Return what a file holds; None when it is empty, torn, inconsistent or of another version."""
+    try:
+        known = msgspec.json.decode(data, type=Recovered)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+    columns = (known.sources, known.targets, known.kinds, known.at, known.lines)
+    named = (known.ids, known.ids, known.relations, known.files)
+    fits = len({len(column) for column in columns}) == 1 and all(
+        not column or (min(column) >= 0 and max(column) < len(names))
+        for column, names in zip(columns, named, strict=False)
+    )
+    return known if known.version == VERSION and fits else None
+
+
+def edges_of(known: Recovered) -> list[Edge]:
+    """Return the edges by their names."""
+    ids, files, relations = known.ids, known.files, known.relations
+    columns = zip(known.sources, known.targets, known.kinds, known.at, known.lines, strict=True)
+    return [(ids[s], ids[t], relations[kind], files[at], line) for s, t, kind, at, line in columns]
+
+
+class _Numbers(dict[Any, int]):
+    """Number what is looked up, in the order of the first look."""
+
+    def __missing__(self, key: Any) -> int:
+        self[key] = number = len(self)
+        return number
