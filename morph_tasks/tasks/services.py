@@ -106,37 +106,3 @@ def check_gate(root: str, feature: str, gate: str) -> Any:
     told = [*(f"  - {reason}" for reason in decision.reasons), *(f"warning: {line}" for line in decision.warnings)]
     print("\n".join([said, *told]))  # noqa: T201
     return failed(f"gate {gate} of {feature} pauses") if decision.pause else True
-
-
-class GraphFresh:
-    """doit's `uptodate` of the code graph: true when it is that of HEAD and of the ignore rules; shows why not."""
-
-    def __init__(self, root: str) -> None:
-        self._root = root
-
-    def __call__(self) -> bool:
-        from morph_tasks.codegraph.freshness import FRESH, freshness
-
-        try:
-            return freshness(open_repo(Path(self._root)).lightly()).state == FRESH
-        except Refusal:
-            return False  # the action refuses in our words
-
-    def __repr__(self) -> str:
-        from morph_tasks.codegraph.freshness import freshness
-
-        try:
-            return repr(freshness(open_repo(Path(self._root)).lightly()))
-        except Refusal as refusal:
-            return f"{refusal.code}: {refusal.what}"
-
-
-@guarded
-def refresh_graph(root: str) -> Any:
-    """Bring the code graph of a tree up to date, as the command does."""
-    from morph_tasks.cli.graph import told
-    from morph_tasks.codegraph.running import run
-
-    ran = run(open_repo(Path(root)), "refresh")
-    print("\n".join([*(f"warning: {line}" for line in ran.warnings), told(ran)]))  # noqa: T201
-    return True
