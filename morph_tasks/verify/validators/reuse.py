@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 NAME = "reuse"
 FEATURE = True  # the plan of the feature decides
 DIGESTS = True  # files that git does not know decide
-RULES = 1  # raised when the same change would be judged in another way
+RULES = 2  # raised when the same change would be judged in another way
 IGNORED = "reuse-ignored"
 NO_GRAPH = "there is no code graph: `morph-spec graph build` makes one"
 UNREADABLE = "unreadable"

@@ -174,6 +174,24 @@ def test_a_name_that_is_there_is_found_in_any_style(shop: Any, name: str) -> Non
     ]
 
 
+@pytest.mark.parametrize("stamp", ["before", "gone", None])
+def test_what_the_base_got_after_the_graph_was_made_is_found_by_name_all_the_same(shop: Any, stamp: str | None) -> None:
+    commit = {"before": shop.git("rev-parse", "HEAD").strip(), "gone": "f" * 40, None: None}[stamp]
+    shop.git("checkout", "-q", "main")
+    shop.write("shop/later.py", "def parse_voucher(text, strict):\n    return text.partition('-')\n")
+    shop.write("shop/page.py", PAGE + "\n\ndef show_voucher(text):\n    return text\n")
+    shop.commit()
+    shop.git("checkout", "-q", "-B", "morph/cart")
+    write_graph(shop.root, built_at_commit=commit)
+    shop.write(
+        "shop/new.py", "def parse_voucher(raw, tight):\n    return raw\n\n\ndef show_voucher(a):\n    return 1\n"
+    )
+    assert [line.split(" (")[0] for line in _found(shop)] == [
+        "shop/new.py:1: parse_voucher repeats parse_voucher",
+        "shop/new.py:5: show_voucher repeats show_voucher",
+    ]
+
+
 def test_the_same_body_under_another_name_is_found(shop: Any) -> None:
     shop.write("shop/receipt.py", COPY)
     assert _found(shop) == [

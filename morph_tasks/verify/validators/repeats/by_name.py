@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from morph_tasks.verify.validators.repeats.apart import apart
 from morph_tasks.verify.validators.repeats.names import is_given, plain, spellings, words
-from morph_tasks.verify.validators.repeats.sources import Made, is_production
+from morph_tasks.verify.validators.repeats.sources import Made, family_of, is_production
 
 if TYPE_CHECKING:
     from morph_tasks.codegraph.index import Index
@@ -30,6 +30,7 @@ def by_name(asked: list[Made], project: Project, index: Index, planned: frozense
     for symbol in index.names(set[str]().union(*(spellings(one.name) for one in wanted))):
         if symbol.file and not symbol.test and not symbol.external and is_production(symbol.file):
             known.setdefault(plain(symbol.name), set()).add(symbol.file)
+    _add_later(wanted, project, index, known)
     found: dict[int, list[Made]] = {}
     for one in wanted:
         name = plain(one.name)
@@ -43,6 +44,15 @@ def by_name(asked: list[Made], project: Project, index: Index, planned: frozense
         if fit and not _builds_on(one):
             found[id(one)] = fit
     return found
+
+
+def _add_later(wanted: list[Made], project: Project, index: Index, known: dict[str, set[str]]) -> None:
+    """Add the files of the base that are younger than the graph and say a name; what they define is read from them."""
+    graphed = {row[0] for row in index.rows("SELECT path FROM path")}
+    for path in project.beyond(graphed, index.built_at):
+        for one in wanted:
+            if family_of(path) == one.family and project.says(path, spellings(one.name)):
+                known.setdefault(plain(one.name), set()).add(path)
 
 
 def _kind(one: Made) -> str | None:

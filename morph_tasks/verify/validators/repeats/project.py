@@ -43,7 +43,7 @@ class Project:
     """What was there before the feature and still is. `before` and `after` are the changed files, as parsed."""
 
     def __init__(self, repo: Repo, base: str, before: dict[str, Source], after: dict[str, Source]) -> None:
-        self._repo = repo
+        self._repo, self._base = repo, base
         self._before, self._after = before, after
         listed = repo.git("ls-tree", "-r", "-z", "--name-only", "--full-tree", base).split(b"\0")
         self.paths = [path for path in map(os.fsdecode, listed) if path and is_production(path)]
@@ -71,6 +71,25 @@ class Project:
         if path not in self._after:
             return self.called(path, name)
         return [one for one in self._after[path].made or () if plain(one.name) == plain(name)]
+
+    def beyond(self, graphed: Collection[str], built_at: str | None) -> list[str]:
+        """Return the files that the graph, which knows some paths, does not know as the base has them.
+
+        All of them when the commit that it was made at is not known, or not here any more.
+        """
+        if built_at is None or built_at.startswith("-"):
+            return self.paths
+        options = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=all")
+        done = self._repo.run("diff", *options, built_at, self._base, "--", ok=range(256))
+        if done.code:
+            return self.paths
+        changed = {os.fsdecode(path) for path in done.stdout.split(b"\0")}
+        return [path for path in self.paths if path in changed or path not in graphed]
+
+    def says(self, path: str, names: Collection[str]) -> bool:
+        """Tell whether the text of a file has one of some names in lower case; a whole word or not."""
+        text = self._text(path).lower()
+        return any(name.encode() in text for name in names)
 
     def holding(self, family: str, names: frozenset[str]) -> Holding:
         """Return which of some names each file of a language holds."""
