@@ -46,11 +46,15 @@ def decode(data: bytes) -> Recovered | None:
         known = msgspec.json.decode(data, type=Recovered)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
-    columns = (known.sources, known.targets, known.kinds, known.at, known.lines)
-    named = (known.ids, known.ids, known.relations, known.files)
-    fits = len({len(column) for column in columns}) == 1 and all(
-        not column or (min(column) >= 0 and max(column) < len(names))
-        for column, names in zip(columns, named, strict=False)
+    named = (
+        (known.sources, len(known.ids)),
+        (known.targets, len(known.ids)),
+        (known.kinds, len(known.relations)),
+        (known.at, len(known.files)),
+    )
+    fits = all(
+        len(column) == len(known.lines) and (not column or (min(column) >= 0 and max(column) < count))
+        for column, count in named
     )
     return known if known.version == VERSION and fits else None
 

@@ -80,6 +80,12 @@ class Table:
         self.positions.setdefault(row[2], []).append(len(self.rows))
         self.rows.append(row)
 
+    def extend(self, rows: list[Row]) -> None:
+        """Add edges that graphify does not have."""
+        for position, row in enumerate(rows, len(self.rows)):
+            self.positions.setdefault(row[2], []).append(position)
+        self.rows += rows
+
     def find_owners(self) -> None:
         """Find the type that each member belongs to."""
         kinds = self.kinds
