@@ -115,6 +115,8 @@ def _look(index: Index, file: ChangedFile, found: _Found) -> None:
     whole = next((one for one in index.find(file.path) if one.kind == "file" and one.file == file.path), None)
     if file.special:
         found.miss(file.path, NO_SOURCE)
+        # What a file defined before a link came in its place is gone.
+        found.symbols |= {one.id: one for one in ([whole] if whole else known)}
     elif whole is None and not known:
         found.miss(file.path, NEW if file.old is None and language_of(file.path) else NOT_IN_GRAPH)
     else:

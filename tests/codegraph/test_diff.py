@@ -268,6 +268,14 @@ def test_a_file_in_conflict_counts_whole(shop: Project) -> None:
     assert [one.key for one in found.symbols] == ["src/cart.py"]
 
 
+def test_a_link_in_the_place_of_a_file_counts_as_all_that_the_file_had(shop: Project) -> None:
+    (shop.root / "src/cart.py").unlink()
+    (shop.root / "src/cart.py").symlink_to("/etc/passwd")
+    found = changed(shop)
+    assert [(one.path, one.reason) for one in found.unmatched] == [("src/cart.py", "no-source")]
+    assert {one.key for one in found.symbols} == {"src/cart.py"}
+
+
 def test_a_submodule_is_named_and_not_looked_into(shop: Project, tmp_path: Path) -> None:
     inner = Project(tmp_path / "inner")
     inner.root.mkdir()
