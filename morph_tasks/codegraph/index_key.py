@@ -5,22 +5,47 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
-from typing import NamedTuple
 
 from morph_tasks.codegraph import layout
 from morph_tasks.errors import Refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from threading import Thread
 
 _TRUSTED_AFTER_NS = 50_000_000  # longer than the tick of any file system's clock that has fractions of a second
 _ATTEMPTS = 3
 ABSENT = "absent"
 
 
-class Input(NamedTuple):
-    """One file as it was read: how it looked (`seen`, empty when it could change unnoticed), its digest, its bytes."""
+class Input:
+    """One file as it was read: how it looked (`seen`, empty when it could change unnoticed), and its bytes."""
 
-    seen: str
-    digest: str
-    data: bytes
+    __slots__ = ("_digest", "_thread", "data", "seen")
+
+    def __init__(self, seen: str, data: bytes) -> None:
+        self.seen = seen
+        self.data = data
+        self._digest = ABSENT
+        self._thread: Thread | None = None
+        if data:
+            from threading import Thread
+
+            # Beside the parsing: the digest of a large graph takes a third of the time of that, and another core.
+            self._thread = Thread(target=self._compute)
+            self._thread.start()
+
+    def _compute(self) -> None:
+        from hashlib import sha256
+
+        self._digest = sha256(self.data).hexdigest()
+
+    @property
+    def digest(self) -> str:
+        """Return the SHA-256 of the bytes in hex; `absent` for an empty or absent file."""
+        if self._thread is not None:
+            self._thread.join()
+        return self._digest
 
 
 def look(path: Path) -> str:
@@ -34,8 +59,6 @@ def look(path: Path) -> str:
 
 def read(path: Path) -> Input:
     """Read a file whole, between two looks that agree; an absent one is empty. Raises Refusal `unreadable-file`."""
-    from hashlib import sha256
-
     from morph_tasks.repo.files import read_file
 
     for _ in range(_ATTEMPTS):
@@ -46,7 +69,7 @@ def read(path: Path) -> Input:
         except FileNotFoundError:
             continue
         if look(path) == before:
-            return Input(before if settled(before, when) else "", sha256(data).hexdigest() if data else ABSENT, data)
+            return Input(before if settled(before, when) else "", data)
     fix = "wait until graphify has ended, then ask again"
     raise Refusal("graph-changing", f"{path} changes while it is read", fix=fix, exit_code=3)
 
@@ -56,7 +79,7 @@ def read_if_possible(path: Path) -> Input:
     try:
         return read(path)
     except (Refusal, OSError):
-        return Input("", ABSENT, b"")
+        return Input("", b"")
 
 
 def settled(seen: str, when: int) -> bool:
