@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -11,9 +12,13 @@ from morph_tasks.cli.common import Command, json_option, say, warn
 from morph_tasks.cli.graph import path_option
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from morph_tasks.codegraph.index import Index
     from morph_tasks.codegraph.picture import Drawable
     from morph_tasks.repo.git import Repo
+
+Found = TypeVar("Found")
 
 _AFFECTED = """\
 Show what depends on a symbol, by distance, each with the file and line of the place that says so.
@@ -89,8 +94,7 @@ def affected(
 
     _check(symbol, base, raw=raw, others=prod or uses_only or mermaid or target is not None)
     _check_page(target, force=force)
-    repo, index = _open(path, symbol)
-    with index:
+    with _ways_out(as_json), _open(path, symbol, target, force=force) as (repo, index):
         if raw:
             from morph_tasks.codegraph.raw_answer import raw_answer
 
@@ -101,7 +105,7 @@ def affected(
         if symbol is None:
             found = about_change(repo, index, base or None, asked)
         else:
-            found = _telling_options(lambda: about_symbol(Tree.of(repo), index, symbol, asked), as_json)
+            found = _named(repo, index, symbol, lambda: about_symbol(Tree.of(repo), index, symbol, asked))
         return _tell(found, index, mermaid=mermaid, target=target, force=force, as_json=as_json)
 
 
@@ -119,10 +123,10 @@ def explain(symbol: str, mermaid: bool, target: Path | None, force: bool, path: 
     from morph_tasks.codegraph.asking import Tree
     from morph_tasks.codegraph.explain import explain as look
 
+    _check_symbol(symbol)
     _check_page(target, force=force)
-    repo, index = _open(path, symbol)
-    with index:
-        found = _telling_options(lambda: look(Tree.of(repo), index, symbol), as_json)
+    with _ways_out(as_json), _open(path, symbol, target, force=force) as (repo, index):
+        found = _named(repo, index, symbol, lambda: look(Tree.of(repo), index, symbol))
         return _tell(found, index, mermaid=mermaid, target=target, force=force, as_json=as_json)
 
 
@@ -133,47 +137,72 @@ def _check(symbol: str | None, base: str | None, *, raw: bool, others: bool) -> 
         raise click.UsageError("name a symbol, or ask with --diff for what a change touches")
     if raw and (others or symbol is None):
         raise click.UsageError("--raw is what graphify answers: it takes a symbol, --depth and --json")
+    if symbol is not None:
+        _check_symbol(symbol)
+
+
+def _check_symbol(symbol: str) -> None:
+    if not symbol.strip():
+        raise click.UsageError("name a symbol: this one is empty")
 
 
 def _check_page(target: Path | None, *, force: bool) -> None:
     if force and target is None:
         raise click.UsageError("--force belongs to --html")
-    if target is not None:
-        from morph_tasks.codegraph.page import check_target
-
-        check_target(target, force=force)
 
 
-def _open(path: Path | None, symbol: str | None) -> tuple[Repo, Index]:
+@contextmanager
+def _ways_out(as_json: bool) -> Iterator[None]:
+    """Let a refusal out with commands that run where the question was asked, and tell people what was near."""
+    from morph_tasks.errors import Refusal
+
+    try:
+        yield
+    except Refusal as refusal:
+        from morph_tasks.cli.graph_ways import runnable, told
+
+        runnable(refusal)
+        for line in told(refusal) if not as_json else ():
+            warn(line)
+        raise
+
+
+@contextmanager
+def _open(path: Path | None, symbol: str | None, target: Path | None, *, force: bool) -> Iterator[tuple[Repo, Index]]:
     """Open the graph of a tree; where there is none, the refusal names the search to use instead."""
     from morph_tasks.codegraph.index import open_index
     from morph_tasks.errors import Refusal
     from morph_tasks.repo.git import open_repo
 
+    if target is not None:
+        from morph_tasks.codegraph.page import check_target
+
+        check_target(target, force=force)
     repo = open_repo(path)
     try:
-        return repo, open_index(repo.root)
+        index = open_index(repo.root)
     except Refusal as refusal:
         if refusal.code == "no-graph" and symbol is not None:
             from morph_tasks.codegraph.ask_refusals import without_graph
 
             raise without_graph(refusal, symbol) from None
         raise
+    with index:
+        yield repo, index
 
 
-def _telling_options(look: Any, as_json: bool) -> Any:
-    """Ask, and list for people what an ambiguous name can mean before the refusal."""
+def _named(repo: Repo, index: Index, symbol: str, look: Callable[[], Found]) -> Found:
+    """Ask; where nothing has that name, find what else in the tree it may mean."""
     from morph_tasks.errors import Refusal
 
     try:
         return look()
     except Refusal as refusal:
-        if refusal.code == "ambiguous" and not as_json:
-            from morph_tasks.codegraph.ask_refusals import option_lines
+        if refusal.code != "not-found":
+            raise
+    from morph_tasks.codegraph.ask_refusals import not_found
 
-            for line in option_lines(refusal.payload["options"], refusal.payload["total"]):
-                warn(line)
-        raise
+    raise not_found(index, symbol, repo)
 
 
 def _tell(found: Drawable, index: Index, *, mermaid: bool, target: Path | None, force: bool, as_json: bool) -> int:

@@ -18,9 +18,12 @@ def resolve(index: Index, text: str, *, command: str = "morph-spec graph affecte
     symbols it could be in `options`, each with a `query` that means it alone.
     """
     found = _without_constructors(index.find(text))
-    if len(found) == 1:
+    if len(found) == 1 and not _by_capitals_alone(found[0], text):
         return found[0]
-    from morph_tasks.codegraph.ask_refusals import ambiguous, not_found
+    from morph_tasks.codegraph.ask_refusals import ambiguous, not_found, with_folder
+
+    if len(found) == 1 and len(found := with_folder(index, text, found)) == 1:
+        return found[0]
 
     if not found:
         raise not_found(index, text)
@@ -33,10 +36,17 @@ def _without_constructors(found: list[Symbol]) -> list[Symbol]:
     return [one for one in found if one.kind != "method" or one.owner != one.name or (one.owner, one.file) not in types]
 
 
+def _by_capitals_alone(symbol: Symbol, text: str) -> bool:
+    """Tell whether a text means a namespace only as long as capitals do not count: it may mean a folder."""
+    return symbol.kind == "namespace" and symbol.label not in text
+
+
 def shown(symbol: Symbol) -> str:
     """Return what people call a symbol: `Cart.total()`, `price()`, `src/cart.ts`."""
     if symbol.kind == "file":
         return printable(symbol.file or symbol.label)
+    if symbol.kind == "other" and symbol.owner:  # a property, a field
+        return printable(f"{symbol.owner}.{symbol.name}")
     return printable(f"{symbol.owner}{symbol.label}" if symbol.label.startswith(".") else symbol.label)
 
 
@@ -69,5 +79,6 @@ def symbol_json(symbol: Symbol) -> dict[str, Any]:
 
 
 def grep(name: str) -> list[str]:
-    """Return the search for a name in the text of the tree, as an argument list."""
-    return ["git", "grep", "-n", "-w", "-e", name]
+    """Return the search for a name in the text of the whole tree, as an argument list."""
+    plain = [] if name.isidentifier() else ["-F"]
+    return ["git", "grep", "-n", "-w", *plain, "-e", name, "--", ":/"]

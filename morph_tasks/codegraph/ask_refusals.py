@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from typing import TYPE_CHECKING
 
@@ -13,45 +14,88 @@ if TYPE_CHECKING:
     from typing import Any
 
     from morph_tasks.codegraph.index import Index, Symbol
+    from morph_tasks.repo.git import Repo
+
+_LINE = re.compile(r"(?<=.)(:L?\d+)+$")
+_NEAR = 20  # symbols that are named where the text names none
 
 
-def not_found(index: Index, text: str) -> Refusal:
-    """Return the refusal for a text that names nothing, with the symbols of the same last name."""
+def not_found(index: Index, text: str, repo: Repo | None = None) -> Refusal:
+    """Return the refusal for a text that names nothing, with what it may mean in `near`.
+
+    `meant`: the query of the one symbol that it surely means. With `repo` other names that the tree gives are found.
+    """
+    from morph_tasks.codegraph.ask_near import at_place, behind_alias, in_folder, similar
+
     name = bare(text)
-    near = [symbol_json(one) for one in index.names([name])[:10]] if name != text else []
-    what = f"the graph has no symbol {printable(text)!r}: it may be new, ignored, or in a file that is not extracted"
+    here = at_place(index, text)
+    files = [] if here else in_folder(index, text)
+    other = behind_alias(repo, index, name) if repo and not (here or files) else []
+    near = [here] if here else files or other or similar(index, text, name)
+    options = [{**symbol_json(one), "query": query_for(index, one)} for one in near[:_NEAR]]
+    if here:
+        what = f"{printable(text)!r} is a place and no symbol: {shown(here)} is the definition there"
+    elif files:
+        what = (
+            f"{printable(text)!r} is a folder with {len(files)} files of the graph, and no symbol: ask for one of them"
+        )
+    elif other:
+        what = f"{printable(text)!r} is another name for what the graph has as {shown(other[0])}"
+    else:
+        what = (
+            f"the graph has no symbol {printable(text)!r}: it holds files, types, functions and methods, but hardly a "
+            "constant, field or variable; or it is new, ignored, or in a file that is not extracted"
+        )
+    meant = options[0]["query"] if here or len(other) == 1 else None
     search = grep(name)
-    return Refusal("not-found", what, fix=shlex.join(search), state="not-found", symbol=text, grep=search, near=near)
+    return Refusal(
+        "not-found",
+        what,
+        fix=shlex.join(search),
+        state="not-found",
+        symbol=text,
+        grep=search,
+        near=options,
+        meant=meant,
+    )
+
+
+def not_unique(index: Index, text: str) -> Refusal:
+    """Return the refusal for a text for which graphify finds no single node; the index may find one."""
+    search = grep(bare(text))
+    what = f"graphify finds no single node for {printable(text)!r} (No unique node match)"
+    return Refusal(
+        "not-found", what, fix=shlex.join(search), state="not-found", symbol=text, grep=search, raw=True, near=[]
+    )
+
+
+def with_folder(index: Index, text: str, found: list[Symbol]) -> list[Symbol]:
+    """Return what a text names together with the files of the folder of that name."""
+    from morph_tasks.codegraph.ask_near import in_folder
+
+    return [*found, *in_folder(index, text)]
 
 
 def without_graph(refusal: Refusal, text: str) -> Refusal:
     """Return the refusal for a tree without a graph with the search to use instead."""
     search = grep(bare(text))
     return Refusal(
-        refusal.code,
-        refusal.what,
-        fix=f"{refusal.fix}; until then {shlex.join(search)} searches the text",
-        state=refusal.code,
-        symbol=text,
-        grep=search,
-        **refusal.payload,
+        refusal.code, refusal.what, fix=refusal.fix, state=refusal.code, symbol=text, grep=search, **refusal.payload
     )
 
 
 def ambiguous(index: Index, text: str, found: Sequence[Symbol], total: int, command: str) -> Refusal:
-    """Return the refusal for a text that names several symbols."""
+    """Return the refusal for a text that names several symbols; the way out means the first of them."""
     options = [{**symbol_json(one), "query": query_for(index, one)} for one in found]
-    search = grep(bare(text))
-    example = f"{command} {shlex.quote(options[0]['query'])}"
     return Refusal(
         "ambiguous",
         f"{printable(text)!r} names {total} symbols of the graph: say which one",
-        fix=f"{example}, or another of the options; {shlex.join(search)} searches the text",
+        fix=f"{command} {shlex.quote(options[0]['query'])}",
         state="ambiguous",
         symbol=text,
         options=options,
         total=total,
-        grep=search,
+        grep=grep(bare(text)),
     )
 
 
@@ -59,7 +103,7 @@ def option_lines(options: Sequence[dict[str, Any]], total: int) -> list[str]:
     """Return the options for people: the query that means each, and where it is."""
     width = min(60, max((len(printable(one["query"])) for one in options), default=0))
     lines = [
-        f"  {printable(one['query']):<{width}}  {one['kind']:<8}  {place(one['path'], one['line']) or 'external'}"
+        f"  {printable(one['query']):<{width}}  {one['kind']:<9}  {place(one['path'], one['line']) or 'external'}"
         + ("  (test)" if one["test"] else "")
         for one in options
     ]
@@ -82,6 +126,7 @@ def query_for(index: Index, symbol: Symbol) -> str:
 
 def bare(text: str) -> str:
     """Return the last name in a text that was meant as a symbol: `total` of `src/cart.py:Cart.total()`."""
+    text = _LINE.sub("", text.strip()) or text
     words = text.strip().rstrip("()").replace(":", ".").replace("#", ".").replace("/", ".").split(".")
     path = "/" in text and ":" not in text
     if path:

@@ -54,7 +54,7 @@ def sides(repo: Repo, base: str | None) -> Sides:
         common = repo.text("merge-base", *ends, ok=(0, 1)).split("\n")[0]
         if not common:
             what = f"the ends of {base} have no commit in common"
-            raise Refusal("unknown-commit", what, fix="name two commits with two dots")
+            raise Refusal("unknown-commit", what, fix="git log --oneline -20 --all", base=base)
         ends[0] = common
     return Sides(ends[0], ends[1], base)
 

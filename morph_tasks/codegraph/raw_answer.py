@@ -17,9 +17,9 @@ def raw_answer(index: Index, root: Path, text: str, depth: int) -> tuple[dict[st
     """Return the document and the lines; raises Refusal `not-found` where graphify finds no single node."""
     seed = resolve_seed(index, text, root)
     if seed is None:
-        from morph_tasks.codegraph.ask_refusals import not_found
+        from morph_tasks.codegraph.ask_refusals import not_unique
 
-        raise not_found(index, text)
+        raise not_unique(index, text)
     hits = raw_affected(index, seed, depth=depth)
     keys = dict(index.by("SELECT id, key FROM node WHERE id IN ({})", [seed, *(hit.id for hit in hits)]))
     rows = [

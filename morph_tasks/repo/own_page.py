@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 from pathlib import Path
 
@@ -21,9 +22,11 @@ def check_target(path: Path, mark: str, command: str, *, force: bool) -> None:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
         if not os.path.isdir(path.parent):
-            raise Refusal("write-failed", f"the folder {path.parent} does not exist", fix="make it first") from None
+            fix = shlex.join(["mkdir", "-p", "--", str(path.parent)])
+            raise Refusal("write-failed", f"the folder {path.parent} does not exist", fix=fix) from None
         if os.path.islink(path):
-            raise Refusal(code, f"{path} is a link that leads nowhere", fix="remove it") from None
+            fix = shlex.join(["rm", "--", str(path)])
+            raise Refusal(code, f"{path} is a link that leads nowhere", fix=fix) from None
         return
     except OSError as error:
         raise Refusal("write-failed", f"{path} cannot be looked at: {error.strerror}") from None

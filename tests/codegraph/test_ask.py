@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from morph_tasks.codegraph.ask import place, printable, resolve, shown
-from morph_tasks.codegraph.ask_refusals import bare, option_lines
+from morph_tasks.codegraph.ask_refusals import bare, not_found, option_lines
 from morph_tasks.codegraph.index import open_index
 from morph_tasks.errors import Refusal
+from morph_tasks.repo.git import open_repo
 from tests.codegraph.handmade import HandMade
+from tests.conftest import Project
 
 
 def made() -> HandMade:
@@ -50,7 +52,7 @@ def test_several_symbols_are_options_and_each_option_names_one(tmp_path: Path) -
             ("src/cart.py", "src/cart.py:Cart", "type"),
             ("src/view.py", "src/view.py:Cart", "type"),
         }  # the constructor is no third
-        assert payload["grep"] == ["git", "grep", "-n", "-w", "-e", "Cart"]
+        assert payload["grep"] == ["git", "grep", "-n", "-w", "-e", "Cart", "--", ":/"]
         for one in payload["options"]:
             assert resolve(index, one["query"]).key == one["id"]
             assert one["query"] in " ".join(option_lines(payload["options"], 2))
@@ -76,7 +78,7 @@ def test_no_symbol_names_the_search_to_use_instead(tmp_path: Path) -> None:
             resolve(index, "Basket's.Cart")
         refusal = caught.value
         assert (refusal.code, refusal.exit_code, refusal.payload["state"]) == ("not-found", 1, "not-found")
-        assert shlex.split(refusal.fix) == ["git", "grep", "-n", "-w", "-e", "Cart"]
+        assert shlex.split(refusal.fix) == ["git", "grep", "-n", "-w", "-e", "Cart", "--", ":/"]
         assert {one["path"] for one in refusal.payload["near"]} >= {"src/cart.py", "src/view.py"}
 
 
@@ -84,7 +86,8 @@ def test_a_word_that_a_shell_would_read_is_quoted(tmp_path: Path) -> None:
     made().write(tmp_path)
     with open_index(tmp_path) as index, pytest.raises(Refusal) as caught:
         resolve(index, "a$(id) b")
-    assert shlex.split(caught.value.fix)[-1] == "a$(id) b"
+    assert shlex.split(caught.value.fix)[-4:] == ["-e", "a$(id) b", "--", ":/"]
+    assert "-F" in caught.value.fix  # and git reads no pattern in it
     assert "'" in caught.value.fix
 
 
@@ -102,8 +105,79 @@ def test_what_people_read(tmp_path: Path) -> None:
     ("text", "name"),
     [
         ("Cart", "Cart"), ("Cart.total()", "total"), ("src/cart.py:Cart.total", "total"), ("a::B::c", "c"),
-        ("src/cart.py", "cart.py"), ("Mod#call", "call"), (":", ":"),
+        ("src/cart.py", "cart.py"), ("src/cart.py:21", "cart.py"), ("Mod#call", "call"), (":", ":"),
     ],
 )  # fmt: skip
 def test_the_last_name_of_a_text(text: str, name: str) -> None:
     assert bare(text) == name
+
+
+@pytest.mark.parametrize("text", ["Cart.totl", "src/cart.py:Cart.totl", "Cart.tootal()"])
+def test_a_name_that_is_spelled_nearly_so_is_near_and_its_owner_comes_first(tmp_path: Path, text: str) -> None:
+    graph = made()
+    graph.symbol("src/a.py:Bill.total", 3)
+    graph.write(tmp_path)
+    with open_index(tmp_path) as index:
+        with pytest.raises(Refusal) as caught:
+            resolve(index, text)
+        near = caught.value.payload["near"]
+        assert [one["name"] for one in near] == ["Cart.total()", "Cart.total()", "Bill.total()"]
+        assert [resolve(index, one["query"]).key for one in near] == [one["id"] for one in near]
+
+
+def test_what_is_like_nothing_has_nothing_near_and_the_graph_says_what_it_does_not_hold(tmp_path: Path) -> None:
+    made().write(tmp_path)
+    with open_index(tmp_path) as index, pytest.raises(Refusal) as caught:
+        resolve(index, "ErrEmpty")
+    assert caught.value.payload["near"] == []
+    assert "hardly a constant, field or variable" in caught.value.what
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [("src/view.py:8", "src/view.py:Cart.total"), ("src/view.py:9:4", "src/view.py:price"),
+     ("src/cart.py:L3", "src/cart.py:Cart.total")],
+)  # fmt: skip
+def test_a_place_means_the_definition_there(tmp_path: Path, text: str, key: str) -> None:
+    made().write(tmp_path)
+    with open_index(tmp_path) as index:
+        with pytest.raises(Refusal) as caught:
+            resolve(index, text)
+        assert resolve(index, caught.value.payload["meant"]).key == key
+    assert "cart.py" in caught.value.fix or "view.py" in caught.value.fix
+
+
+@pytest.mark.parametrize("text", ["src", "src/", "./src"])
+def test_a_folder_is_no_symbol_and_names_its_files(tmp_path: Path, text: str) -> None:
+    made().write(tmp_path)
+    with open_index(tmp_path) as index, pytest.raises(Refusal) as caught:
+        resolve(index, text)
+    assert "is a folder with 2 files" in caught.value.what
+    assert [one["query"] for one in caught.value.payload["near"]] == ["src/cart.py", "src/view.py"]
+
+
+def test_a_namespace_does_not_stand_for_the_folder_of_its_name(tmp_path: Path) -> None:
+    graph = made()
+    graph.nodes["ns"] = {
+        "id": "ns", "label": "Src", "type": "namespace", "file_type": "code", "source_file": "src/a.cs",
+        "source_location": "L1",
+    }  # fmt: skip
+    graph.write(tmp_path)
+    with open_index(tmp_path) as index:
+        assert resolve(index, "Src").key == "ns"
+        with pytest.raises(Refusal) as caught:
+            resolve(index, "src")
+    assert [one["id"] for one in caught.value.payload["options"]] == ["ns", "src/cart.py", "src/view.py"]
+
+
+def test_the_other_name_of_an_export_leads_to_what_it_names(project: Project) -> None:
+    graph = made()
+    graph.symbol("web/orders.ts:OrdersApi", 3)
+    graph.write(project.root)
+    project.write("web/index.ts", "export { OrdersApi as Orders } from './orders';\n")
+    repo = open_repo(project.root)
+    with open_index(project.root) as index:
+        refusal = not_found(index, "Orders", repo)
+        assert (refusal.payload["meant"], refusal.payload["near"][0]["id"]) == ("OrdersApi", "web/orders.ts:OrdersApi")
+        assert not_found(index, "Order", repo).payload["meant"] is None
+        assert not_found(index, "Orders[", repo).payload["meant"] is None

@@ -93,7 +93,7 @@ def test_no_graph_no_symbol_and_several_are_states(shop: Project) -> None:
         for command in ("affected", "explain"):
             said = shop.morph("graph", command, text, "--json")
             assert (said.code, said.json["state"], said.json["code"]) == (1, state, state)
-            assert said.json["grep"] == ["git", "grep", "-n", "-w", "-e", text]
+            assert said.json["grep"] == ["git", "grep", "-n", "-w", "-e", text, "--", ":/"]
             assert said.json["ok"] is False
     said = shop.morph("graph", "affected", "Cart")
     assert "shop/other.py:Cart" in said.err
@@ -105,7 +105,9 @@ def test_no_graph_no_symbol_and_several_are_states(shop: Project) -> None:
     (shop.root / "graphify-out/graph.json").unlink()
     said = shop.morph("graph", "affected", "a b", "--json")
     assert (said.code, said.json["state"]) == (1, "no-graph")
-    assert "git grep -n -w -e 'a b'" in said.json["fix"]
+    assert said.json["fix"] == "morph-spec graph build"
+    assert said.json["grep"][-3:] == ["a b", "--", ":/"]
+    assert "git grep -n -w -F -e 'a b' -- :/" in shop.morph("graph", "affected", "a b").err
 
 
 def test_an_empty_answer_says_what_was_looked_at_and_what_the_text_says(shop: Project) -> None:
