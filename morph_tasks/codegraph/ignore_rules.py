@@ -55,16 +55,21 @@ def main_root(common_dir: str) -> str | None:
     return None if str(found) == common_dir else str(found)
 
 
+def lend(data: bytes) -> bytes:
+    """Return rules as a run in a work tree borrows them: marked, with a digest, since what somebody edits is his."""
+    return b"%s (%s)\n%s" % (_MARKED, digest(data)[:16].encode(), data)
+
+
 def is_lent(data: bytes) -> bool:
-    """Tell whether a file is the copy that a run in a work tree borrowed."""
-    return data.startswith(_MARKED)
+    """Tell whether a file is the copy that a run in a work tree borrowed, as it was borrowed."""
+    return data.startswith(_MARKED) and data == lend(data.partition(b"\n")[2])
 
 
 def leftover(root: Path) -> bool:
     """Tell whether a work tree still has the copy that a killed run borrowed; it is nobody's work."""
     try:
         with open(root / NAME, "rb") as file:
-            return is_lent(file.read(len(_MARKED)))
+            return is_lent(file.read())
     except OSError:
         return False
 

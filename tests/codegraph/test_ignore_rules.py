@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from morph_tasks.codegraph.ignore_rules import MARK, NAME, drop_leftover, leftover, rules_digest, rules_in
+from morph_tasks.codegraph.ignore_rules import NAME, drop_leftover, leftover, lend, rules_digest, rules_in
 from morph_tasks.codegraph.lending import lent
 
 RULES = st.lists(st.text("ab*!/. \\", min_size=1, max_size=8).map(str.strip).filter(bool), max_size=6)
@@ -64,7 +64,7 @@ def test_the_main_rules_are_lent_and_taken_back(trees: tuple[Path, Path, str]) -
     main, side, common = trees
     (main / NAME).write_bytes(b"\xef\xbb\xbf*.lock\n")
     with lent(side, main) as did:
-        assert did and leftover(side) and (side / NAME).read_text().splitlines() == [MARK, "*.lock"]
+        assert did and leftover(side) and (side / NAME).read_bytes() == lend(b"*.lock\n")
         assert rules_digest(str(side), common) == rules_digest(str(main), common)
     assert not (side / NAME).exists()
 
@@ -72,11 +72,24 @@ def test_the_main_rules_are_lent_and_taken_back(trees: tuple[Path, Path, str]) -
 def test_a_copy_that_a_killed_run_left_is_renewed_and_taken_away(trees: tuple[Path, Path, str]) -> None:
     main, side, common = trees
     (main / NAME).write_text("*.lock\n")
-    (side / NAME).write_text(f"{MARK}\n*.old\n")
+    (side / NAME).write_bytes(lend(b"*.old\n"))
     assert rules_digest(str(side), common) == rules_digest(str(main), common)  # it is not the tree's own
     with lent(side, main):
         assert "*.lock" in (side / NAME).read_text()
     assert not (side / NAME).exists()
+
+
+@pytest.mark.parametrize("edit", [b"mine/\n", b"\r", b"# why\n"])
+def test_a_copy_that_somebody_edited_is_his(trees: tuple[Path, Path, str], edit: bytes) -> None:
+    main, side, common = trees
+    (main / NAME).write_text("*.lock\n")
+    edited = lend(b"*.lock\n") + edit
+    (side / NAME).write_bytes(edited)
+    with lent(side, main) as did:
+        assert not did
+    drop_leftover(side)
+    assert (side / NAME).read_bytes() == edited
+    assert edit != b"mine/\n" or rules_digest(str(side), common) != rules_digest(str(main), common)
 
 
 def test_a_file_of_the_trees_own_is_never_touched(trees: tuple[Path, Path, str]) -> None:

@@ -113,6 +113,13 @@ def test_the_next_run_uses_it_and_takes_it_away(interrupted: tuple[Project, Proj
     assert not (tree.root / NAME).exists()
 
 
+def test_one_that_was_committed_with_all_else_stays(interrupted: tuple[Project, Project]) -> None:
+    _, tree = interrupted
+    tree.commit()
+    assert tree.morph("graph", "refresh", "--json").json["ignoreFile"] == "kept"
+    assert tree.git("status", "--porcelain") == ""
+
+
 def test_a_file_of_the_users_own_keeps_the_tree(graphed: Project) -> None:
     tree = provision(graphed)
     tree.write(NAME, f"/mine/\n{MARK}\n")

@@ -9,7 +9,7 @@ import pytest
 from morph_tasks.codegraph import background
 from morph_tasks.codegraph.background import Kicked
 from morph_tasks.codegraph.freshness import freshness
-from morph_tasks.codegraph.ignore_rules import MARK
+from morph_tasks.codegraph.ignore_rules import lend
 from morph_tasks.fleet.undo.service import undo
 from morph_tasks.repo.git import open_repo
 from tests.codegraph.scene import files_in, until
@@ -64,7 +64,7 @@ def test_a_dry_run_kicks_nothing_and_every_end_kicks_once(cart: Cart, kicks: lis
 
 def test_what_graphify_left_in_the_tree_is_nobodys_work(cart: Cart, kicks: list[Path]) -> None:
     pretend_graph(cart.tree)  # git sees it
-    cart.write(".graphifyignore", f"{MARK}\n*.lock\n")
+    cart.write(".graphifyignore", lend(b"*.lock\n").decode())
     made = cart.finish()
     assert made["ok"] and made["worktreeRemoved"] and not cart.tree.exists()
     assert "graphify-out" not in cart.git("ls-tree", "-r", "--name-only", "main")
