@@ -155,6 +155,12 @@ class _Side:
             self.texts[one] = "\n".join(lines[line - 1] for line in span if owner[line] == at)
         self.outside = [text for line, text in enumerate(lines, 1) if line not in owner]
 
+    def text_of(self, definition: Definition) -> str | None:
+        """Return the text of the one definition of that name and owner; None where there is none, or several."""
+        key = (definition.owner, definition.name, definition.kind)
+        found = [text for one, text in self.texts.items() if (one.owner, one.name, one.kind) == key]
+        return found[0] if len(found) == 1 else None
+
     def code(self) -> Counter[str]:
         """Count the lines outside of definitions that are neither blank nor a comment."""
         comments = _COMMENTS.get(self.language, _OTHER_COMMENTS)
@@ -169,7 +175,7 @@ def _compare(
     touched = False
     for definition, old in _different(before, after):
         touched = True
-        symbols = _symbols_of(definition, known)
+        symbols = _properties(definition, before, after, known) or _symbols_of(definition, known)
         if symbols:
             found.symbols |= {one.id: one for one in symbols}
             continue
@@ -181,6 +187,18 @@ def _compare(
         found.alone.add(whole.id)
     elif not touched and before.outside != after.outside:
         found.miss(file.path, NO_CODE)
+
+
+def _properties(definition: Definition, before: _Side, after: _Side, known: Sequence[Symbol]) -> list[Symbol]:
+    """Return the properties that are all that differs in a type which both sides have."""
+    if definition.kind != "type":
+        return []
+    sides = (before.text_of(definition), after.text_of(definition))
+    if None in sides:
+        return []
+    from morph_tasks.codegraph.diff_members import declared_alone
+
+    return declared_alone(definition.name, sides[0] or "", sides[1] or "", known)
 
 
 def _matters(before: _Side, after: _Side) -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from morph_tasks.codegraph.mentions import Mentions
     from morph_tasks.codegraph.picture import Picture
 
-_INSIDE = frozenset({"method", "contains"})
+_INSIDE = frozenset({"method", "contains", "defines"})
 _REMARKS = frozenset({"rationale_for"})
 
 

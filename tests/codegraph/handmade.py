@@ -60,6 +60,15 @@ class HandMade:
             self._link(f"{path}:{owner}" if owner else path, name, "method" if owner else "contains", path, line)
         return name
 
+    def prop(self, name: str, line: int = 1) -> str:
+        """Return the id of a property, in the form that C# gets: a name that its type defines."""
+        path, _, rest = name.partition(":")
+        owner, _, member = rest.rpartition(".")
+        self.symbol(f"{path}:{owner}")
+        if self._node(name, member, path, line):
+            self._link(f"{path}:{owner}", name, "defines", path, line)
+        return name
+
     def use(self, source: str, target: str, relation: str = "calls", line: int = 9) -> None:
         """Say that one symbol uses another, at a line of its file."""
         self._link(self.symbol(source), self.symbol(target), relation, source.partition(":")[0], line)

@@ -320,3 +320,31 @@ def test_a_definition_differs_unless_the_other_side_has_its_equal(
     assert found == {
         name for name in "abcd" if sorted(v for n, v in old if n == name) != sorted(v for n, v in new if n == name)
     }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "symbols"),
+    [
+        ("{ get; set; }", "{ get; init; }", ["Amount"]),
+        ("int Half => Amount / 2;", "int Half => Amount / 3;", ["Half"]),
+        ("    public int Amount { get; set; }\n", "", ["Amount"]),
+        ("int Amount", "int Sum", ["Bill"]),
+        ("{ get; set; }", "{ get; set; }\n    public int More { get; }", ["Bill"]),
+        ("class Bill", "class Bill : Base", ["Bill"]),
+        ("{ get; set; }\n    [Key]", "{ get; }\n    [Id]", ["Bill"]),
+    ],
+)
+def test_a_property_whose_declaration_changed_counts_alone(
+    shop: Project, old: str, new: str, symbols: list[str]
+) -> None:
+    source = "class Bill\n{\n    public int Amount { get; set; }\n    [Key]\n    public int Half => Amount / 2;\n}\n"
+    shop.write("src/a.cs", source)
+    shop.commit()
+    graph = HandMade()
+    graph.symbol("src/a.cs:Bill", 1)
+    graph.prop("src/a.cs:Bill.Amount", 3)
+    graph.prop("src/a.cs:Bill.Half", 5)
+    graph.write(shop.root)
+    assert old in source
+    shop.write("src/a.cs", source.replace(old, new))
+    assert [one.name for one in changed(shop).symbols] == symbols

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from morph_tasks.codegraph.ask import shown
 from morph_tasks.codegraph.asking import Tree
 from morph_tasks.codegraph.explain import Explained, explain
 from morph_tasks.codegraph.index import open_index
@@ -88,3 +89,23 @@ def test_labels_cannot_write_to_the_terminal(project: Project, tmp_path: Path) -
     graph.use("w.py:page", "a.py:Cart", "calls\x1b[31m", 8)
     graph.nodes["w.py:page"]["source_file"] = "w\n.py"
     assert not any("\x1b" in line or "\n" in line for line in look(project, graph, "Cart").lines())
+
+
+def test_a_property_is_held_by_its_type_and_has_its_name(project: Project) -> None:
+    graph = HandMade()
+    graph.symbol("a.cs:Bill.Tax", 6)
+    graph.prop("a.cs:Bill.Amount", 4)
+    graph.use("a.cs:Bill.Tax", "a.cs:Bill.Amount", line=6)
+    graph.links.append({
+        "source": "p.cs:Page", "target": "a.cs:Bill.Amount", "relation": "references", "source_file": "p.cs",
+        "source_location": "L9",
+    })  # fmt: skip
+    graph.symbol("p.cs:Page", 1)
+    found = look(project, graph, "Bill")
+    assert [shown(one) for one in found.members] == ["Bill.Amount", "Bill.Tax()"]
+    assert found.uses == []
+    assert [(one.symbol.name, one.member and one.member.name) for one in found.used_by] == [("Page", "Amount")]
+    found = look(project, graph, "Bill.Amount")
+    assert [one.symbol.name for one in found.used_by] == ["Tax", "Page"]
+    assert found.inside and found.inside.name == "Bill"
+    assert found.lines()[0].startswith("Bill.Amount  other  a.cs:4")
