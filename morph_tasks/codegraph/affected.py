@@ -13,9 +13,9 @@ INHERITANCE = frozenset({"inherits", "implements", "extends"})
 IMPORTS = frozenset({"imports", "imports_from", "re_exports", "dynamic_import"})
 # By these a symbol hangs on another one; where a thing lies, and what its comments say, is none of it.
 DEPENDS = INHERITANCE | IMPORTS | {
-    "calls", "indirect_call", "references", "uses", "mixes_in", "embeds", "defines", "requires",
+    "calls", "indirect_call", "references", "uses", "mixes_in", "embeds", "requires",
 }  # fmt: skip
-_INSIDE = frozenset({"method", "contains"})
+_INSIDE = frozenset({"method", "contains", "defines"})
 _HOLDS = frozenset({"type", "file", "other"})  # what a question means with all that is in it
 DISPATCH = "dispatches_to"
 

@@ -82,5 +82,5 @@ def undecided_uses(index: Index, seeds: Sequence[Symbol], members: Sequence[int]
             "options": [{"id": known[one].key, "path": known[one].file} for one in options if one in known],
         }
         for edge, options in found
-        if edge.source in known and edge.relation not in ("contains", "method")
+        if edge.source in known and edge.relation not in ("contains", "method", "defines")
     ]

@@ -225,3 +225,15 @@ def test_who_comes_over_a_dispatch_that_was_found_here_says_so() -> None:
         with open_index(Path(folder)) as index:
             (hit,) = affected(index, index.find("s.py:Smtp.send"))
     assert (hit.symbol.key, hit.via) == ("b.py:b", "recovered-dispatch")
+
+
+def test_a_type_does_not_depend_on_its_properties_and_stands_for_them(tmp_path: Path) -> None:
+    graph = HandMade()
+    graph.prop("a.cs:Bill.Amount", 4)
+    graph.use("b.cs:Page.Show", "a.cs:Bill", "references")
+    graph.symbol("c.cs:Sum.All", 2)
+    graph.links.append({"source": "c.cs:Sum.All", "target": "a.cs:Bill.Amount", "relation": "calls"})
+    graph.write(tmp_path)
+    with open_index(tmp_path) as index:
+        assert [hit.symbol.name for hit in affected(index, index.find("Bill.Amount"))] == ["All"]
+        assert [hit.symbol.name for hit in affected(index, index.find("a.cs:Bill"))] == ["Show", "All"]
