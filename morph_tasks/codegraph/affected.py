@@ -236,7 +236,7 @@ class _Walk:
         )
 
 
-def _rank(edge: Edge) -> tuple[bool, bool, str, int, str, int]:
-    """Put what runs before what is inherited, and that before an import; the same choice every time."""
+def _rank(edge: Edge) -> tuple[bool, bool, bool, str, int, str, int]:
+    """Put what runs before what is inherited, that before an import, and a guess last; the same choice every time."""
     imported, inherited = edge.relation in IMPORTS, edge.relation in INHERITANCE
-    return imported, inherited, edge.file or "", edge.line or 0, edge.relation, edge.target
+    return edge.via == "guessed", imported, inherited, edge.file or "", edge.line or 0, edge.relation, edge.target

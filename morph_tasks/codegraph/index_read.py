@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any
 
-VIAS = ("direct", "coalesced", "language-disambiguated", "recovered-dispatch", "recovered-call")
+VIAS = ("direct", "coalesced", "language-disambiguated", "recovered-dispatch", "recovered-call", "guessed")
 _SANE = 2
 _MANY = 500  # below the most variables that any SQLite takes
 _NODE = (

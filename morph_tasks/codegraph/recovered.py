@@ -9,12 +9,14 @@ import msgspec
 
 VERSION = 2
 Edge = tuple[str, str, str, str | None, int | None]  # source and target by graphify's ids, relation, site
+Link = tuple[str, str, str, int | None]
 
 
 class Recovered(msgspec.Struct):
     """Edge n runs from `ids[sources[n]]` to `ids[targets[n]]`; the site is `files[at[n]]`, line `lines[n]`.
 
-    `refuted`: links of graphify that the source shows to be wrong: source, target, relation, line.
+    `refuted`: links of graphify that the source shows to be wrong: source, target, relation, line; `guessed`: those
+    that it inferred from a name, and that the source neither shows to be right nor to be wrong.
     """
 
     version: int
@@ -26,17 +28,17 @@ class Recovered(msgspec.Struct):
     kinds: list[int]
     at: list[int]
     lines: list[int | None]
-    refuted: list[tuple[str, str, str, int | None]] = []
+    refuted: list[Link] = []
+    guessed: list[Link] = []
 
 
-def encode(edges: Iterable[Edge], refuted: Iterable[tuple[str, str, str, int | None]] = ()) -> bytes:
+def encode(edges: Iterable[Edge], refuted: Iterable[Link] = (), guessed: Iterable[Link] = ()) -> bytes:
     """Return the bytes of the file."""
     ids, files, relations = _Numbers(), _Numbers(), _Numbers()
     rows = [(ids[s], ids[t], relations[r], files[file], line) for s, t, r, file, line in edges]
     sources, targets, kinds, at, lines = (list(column) for column in zip(*rows, strict=True)) if rows else ([],) * 5
-    known = Recovered(
-        VERSION, list(ids), list(files), list(relations), sources, targets, kinds, at, lines, list(refuted)
-    )
+    named = (list(ids), list(files), list(relations))
+    known = Recovered(VERSION, *named, sources, targets, kinds, at, lines, list(refuted), list(guessed))
     return msgspec.json.encode(known)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 RAW, SANE = 1, 2  # the layers that an edge belongs to
 BOTH = RAW | SANE
-DIRECT, COALESCED, LANGUAGE, DISPATCH, CALL = range(5)  # how an edge came to be known: positions in `VIAS`
+DIRECT, COALESCED, LANGUAGE, DISPATCH, CALL, GUESSED = range(6)  # how an edge came to be known: positions in `VIAS`
 
 # source, target, relation, file, line, layers, via: positions in the lists of the table; file 0 is none
 Row = tuple[int, int, int, int, int | None, int, int]

@@ -25,9 +25,9 @@ _TYPES = frozenset({
 _VAR = frozenset({"implicit_type", "var"})
 
 
-def read(path: str, source: bytes) -> Facts:
+def read(path: str, source: bytes, watched: frozenset[int] = frozenset()) -> Facts:
     """Return what a file says; raises SyntaxError when it does not parse."""
-    reader = _Reader(Facts(path, "csharp"))
+    reader = _Reader(Facts(path, "csharp", watched=watched))
     reader.members(parse("csharp", source.removeprefix(b"\xef\xbb\xbf")), 0)
     return reader.facts
 

@@ -15,9 +15,9 @@ _CHAIN = frozenset({"identifier", "selector_expression", "call_expression", "ind
 _PASSED = frozenset({"parenthesized_expression", "unary_expression"})
 
 
-def read(path: str, source: bytes) -> Facts:
+def read(path: str, source: bytes, watched: frozenset[int] = frozenset()) -> Facts:
     """Return what a file says; raises SyntaxError when it does not parse."""
-    reader = _Reader(Facts(path, "go"))
+    reader = _Reader(Facts(path, "go", watched=watched))
     for node in parts(parse("go", source)):
         reader.visit(node, 0)
     return reader.facts

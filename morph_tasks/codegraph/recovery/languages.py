@@ -27,15 +27,15 @@ _WORLDS = {
 }
 
 
-def reader(path: str) -> Callable[[str, bytes], Facts] | None:
+def reader(path: str) -> Callable[..., Facts] | None:
     """Return the function that reads a file; None for a language that is not read."""
     language = _BY_SUFFIX.get("." + path.rpartition(".")[2])
     return _reader(language) if language else None
 
 
 @cache
-def _reader(language: str) -> Callable[[str, bytes], Facts]:
-    found: Callable[[str, bytes], Facts] = import_module(f"morph_tasks.codegraph.recovery.{language}").read
+def _reader(language: str) -> Callable[..., Facts]:
+    found: Callable[..., Facts] = import_module(f"morph_tasks.codegraph.recovery.{language}").read
     return found
 
 

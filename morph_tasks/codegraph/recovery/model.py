@@ -66,6 +66,16 @@ class Use:
     relation: str = "references"
 
 
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A bare name on a watched line, or a name in quotes that is asked of a `receiver`; scope -1 when not known."""
+
+    line: int
+    scope: int
+    name: str
+    receiver: Expr | None = None
+
+
 @dataclass(slots=True, eq=False, repr=False)
 class Facts:
     """All of one file; scope 0 is the file itself."""
@@ -81,6 +91,9 @@ class Facts:
     spaces: dict[int, str] = field(default_factory=dict)  # C#: the namespace that a scope is of
     noted: set[tuple[int, Expr, str]] = field(default_factory=set)
     usings: list[tuple[int, str, str]] = field(default_factory=list)  # C#: (scope, kind, namespace or type)
+    watched: frozenset[int] = frozenset()  # lines whose bare names are asked for
+    sites: list[Site] = field(default_factory=list)  # what was seen on them
+    heading: bool = False  # what is read stands before the scope that it is read in: a decorator, a default
 
     def open(self, parent: int, kind: str, owner: int) -> int:
         """Add a scope and return its number."""
@@ -102,7 +115,15 @@ class Facts:
 
     def use(self, scope: int, expr: Expr, line: int, relation: str = "references") -> None:
         """Note that an expression is used."""
+        if line in self.watched and expr[0] == "n":
+            self.saw(line, scope, expr[1])
         key = (scope, expr, relation)
         if key not in self.noted:  # the same again in the same place proves no more
             self.noted.add(key)
             self.uses.append(Use(scope, expr, line, relation))
+
+    def saw(self, line: int, scope: int, name: str, receiver: Expr | None = None) -> None:
+        """Note what a watched line names."""
+        if self.heading:
+            scope = self.scopes[scope].parent if self.scopes[scope].kind == "function" else -1
+        self.sites.append(Site(line, scope, name, receiver))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from morph_tasks.codegraph import naming, raw
 
@@ -13,7 +14,16 @@ USES = frozenset({
     "calls", "indirect_call", "references", "imports", "imports_from", "re_exports", "inherits", "implements",
     "extends", "uses", "embeds", "mixes_in", "dynamic_import",
 })  # fmt: skip
+INFERRED = "indirect_call"  # a callable's name that stands somewhere as a value
 _FAR = 12  # lines between a definition and its first decorator
+
+
+class Inferred(NamedTuple):
+    """A link that graphify inferred from a name alone."""
+
+    source: str
+    target: str
+    line: int
 
 
 @dataclass(slots=True)
@@ -23,6 +33,9 @@ class Nodes:
     files: dict[str, str] = field(default_factory=dict)
     by_name: dict[tuple[str, str], list[tuple[int, str, bool]]] = field(default_factory=lambda: defaultdict(list))
     pairs: set[tuple[str, str]] = field(default_factory=set)
+    inferred: dict[str, list[Inferred]] = field(default_factory=lambda: defaultdict(list))  # by the file of the site
+    names: dict[str, tuple[str, str]] = field(default_factory=dict)  # target of an inferred link -> its file and name
+    firm: set[tuple[str, str]] = field(default_factory=set)  # what is inferred, and said by another link as well
 
     def definition(self, path: str, name: str, line: int, *, member: bool) -> str | None:
         """Return the node of a definition: at its line, or above it by its decorators; None when the graph has none."""
@@ -49,4 +62,23 @@ def read(graph: Path) -> Nodes:
         if at is not None:
             nodes.by_name[path, naming.bare(label)].append((at, node.id, label.startswith(".")))
     nodes.pairs = {(link.source, link.target) for link in found.all_links() if link.relation in USES}
+    _infer(nodes, found)
     return nodes
+
+
+def _infer(nodes: Nodes, found: raw.RawGraph) -> None:
+    """Note the links that were inferred from a name, and what their targets are called."""
+    links = [link for link in found.all_links() if link.relation == INFERRED]
+    pairs = {(link.source, link.target) for link in links}
+    for link in links:
+        line = naming.line_of(link.source_location)
+        if line is not None and link.source_file:
+            nodes.inferred[link.source_file].append(Inferred(link.source, link.target, line))
+    targets = {target for _, target in pairs}
+    nodes.names = {
+        node.id: (node.source_file, naming.bare(node.label))
+        for node in found.nodes
+        if node.id in targets and node.source_file and node.label
+    }
+    others = ((link.source, link.target) for link in found.all_links() if link.relation in USES - {INFERRED})
+    nodes.firm = pairs.intersection(others)

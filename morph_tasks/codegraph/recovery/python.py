@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 from morph_tasks.codegraph.recovery import python_types as types
@@ -19,12 +20,12 @@ _PROPERTY = frozenset({"property", "cached_property", "abstractproperty"})
 _STATIC = frozenset({"staticmethod"})
 
 
-def read(path: str, source: bytes) -> Facts:
+def read(path: str, source: bytes, watched: frozenset[int] = frozenset()) -> Facts:
     """Return what a file says; raises SyntaxError, ValueError or RecursionError when it does not parse."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the file's own escapes
         tree = ast.parse(source)
-    reader = _Reader(Facts(path, "python"))
+    reader = _Reader(Facts(path, "python", watched=watched))
     reader.body(tree.body, 0)
     return reader.facts
 
@@ -89,8 +90,7 @@ class _Reader:
         flags |= {"class"} if "classmethod" in marks or node.name in ("__new__", "__init_subclass__") else set()
         found.flags = frozenset(flags)
         facts.bind(scope, node.name, ("d", found.at))
-        for one in node.decorator_list:
-            self.visit(one, found.scope)
+        self.before(node.decorator_list, found.scope)
         self.parameters(node.args, found.scope, found if inside else None)
         if node.returns is not None:
             found.result = types.convert(node.returns)
@@ -112,9 +112,15 @@ class _Reader:
         for named in (*every, args.vararg, args.kwarg):
             if named is not None and named.annotation is not None:
                 self.annotation(named.annotation, scope)
-        for value in (*args.defaults, *args.kw_defaults):
-            if value is not None:
-                self.visit(value, scope)
+        self.before((*args.defaults, *args.kw_defaults), scope)
+
+    def before(self, nodes: Iterable[ast.expr | None], scope: int) -> None:
+        """Read decorators and defaults, which are worked out where the function stands, not in it."""
+        outer, self.facts.heading = self.facts.heading, True
+        for one in nodes:
+            if one is not None:
+                self.visit(one, scope)
+        self.facts.heading = outer
 
     def class_(self, node: ast.ClassDef, scope: int) -> None:
         found = self.facts.define(node.name, "class", node.lineno, self.facts.scopes[scope].owner, scope)
@@ -244,6 +250,8 @@ class _Reader:
                 node = node.value
             elif isinstance(node, ast.Call):
                 over = _gone_through(node)
+                if self.facts.watched:
+                    self.quoted(node, scope)
                 for one in (*node.args, *(keyword.value for keyword in node.keywords)):
                     if isinstance(one, ast.Lambda):
                         self.lambda_(one, scope, over)
@@ -259,6 +267,13 @@ class _Reader:
                 break
         if not isinstance(node, ast.Name):
             self.visit(node, scope)
+
+    def quoted(self, node: ast.Call, scope: int) -> None:
+        """Note the attribute that `getattr` asks for on a watched line."""
+        named = node.args[1] if len(node.args) > 1 else None
+        if getattr(node.func, "id", "") == "getattr" and isinstance(named, ast.Constant):
+            for line in {node.lineno, named.lineno} & self.facts.watched:
+                self.facts.saw(line, scope, str(named.value), convert(node.args[0]))
 
     def annotation(self, node: ast.expr, scope: int) -> None:
         for what in types.named(node):

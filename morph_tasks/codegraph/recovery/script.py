@@ -23,10 +23,10 @@ _ENDS = frozenset({"identifier", "this", "super", "import", "nested_identifier",
 _BINDS = frozenset({"identifier", "object_pattern", "array_pattern"})
 
 
-def read(path: str, source: bytes) -> Facts:
+def read(path: str, source: bytes, watched: frozenset[int] = frozenset()) -> Facts:
     """Return what a file says; raises SyntaxError when it does not parse."""
     suffix = "." + path.rpartition(".")[2]
-    reader = _Reader(Facts(path, "script"))
+    reader = _Reader(Facts(path, "script", watched=watched))
     for node in parts(parse(_GRAMMARS.get(suffix, "tsx" if suffix in (".js", ".jsx") else "javascript"), source)):
         reader.visit(node, 0)
     return reader.facts

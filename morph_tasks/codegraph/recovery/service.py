@@ -10,6 +10,7 @@ from pathlib import Path
 from morph_tasks.codegraph import layout
 from morph_tasks.codegraph.recovered import encode
 from morph_tasks.codegraph.recovery import languages, nodes, sources
+from morph_tasks.codegraph.recovery.judge import Judged
 from morph_tasks.codegraph.recovery.record import Edges
 
 
@@ -44,10 +45,13 @@ def _without_collector() -> Iterator[None]:
 
 def _recover(root: Path) -> Recovered:
     known = nodes.read(layout.graph_file(root))
-    facts, failed = sources.read(root, known.files)
+    watched = {path: {link.line for link in links} for path, links in known.inferred.items()}
+    facts, failed = sources.read(root, known.files, watched)
     found: dict[tuple[str, str], tuple[str, str, int]] = {}
+    judged = Judged()
     for program, extra in languages.programs(root, facts):
         edges = Edges(program, known, found)
+        judged.all_of(edges)
         for one in program.files.values():
             try:
                 edges.uses(one)
@@ -55,13 +59,14 @@ def _recover(root: Path) -> Recovered:
                 failed += 1
         if extra is not None:
             extra(edges)
-    write(root, found)
+    judged.rest(known.inferred.values())
+    write(root, found, judged)
     return Recovered(len(facts), len(found), failed)
 
 
-def write(root: Path, found: dict[tuple[str, str], tuple[str, str, int]]) -> None:
-    """Write the edges that were found, whole or not at all."""
+def write(root: Path, found: dict[tuple[str, str], tuple[str, str, int]], judged: Judged) -> None:
+    """Write the edges that were found and what was judged, whole or not at all."""
     from morph_tasks.repo.files import write_atomic
 
     edges = [(source, target, *how) for (source, target), how in sorted(found.items())]
-    write_atomic(layout.recovered_file(root), encode(edges))
+    write_atomic(layout.recovered_file(root), encode(edges, sorted(judged.refuted), sorted(judged.guessed)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from morph_tasks.codegraph.recovery import languages
@@ -12,8 +12,10 @@ _LARGEST = 1024 * 1024
 _LONGEST_LINE = 20_000  # only machines write such lines
 
 
-def read(root: Path, paths: Iterable[str]) -> tuple[list[Facts], int]:
-    """Return what each file says, and how many could not be read."""
+def read(
+    root: Path, paths: Iterable[str], watched: Mapping[str, Collection[int]] | None = None
+) -> tuple[list[Facts], int]:
+    """Return what each file says, and how many could not be read; `watched`: lines whose names are asked for."""
     found, failed = [], 0
     for path in sorted(paths):
         reader = languages.reader(path)
@@ -23,7 +25,7 @@ def read(root: Path, paths: Iterable[str]) -> tuple[list[Facts], int]:
         if source is None:
             continue
         try:
-            found.append(reader(path, source))
+            found.append(reader(path, source, frozenset((watched or {}).get(path, ()))))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             failed += 1
     return found, failed

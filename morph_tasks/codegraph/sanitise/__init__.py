@@ -10,17 +10,20 @@ if TYPE_CHECKING:
 
 def put_right(table: Table, recovered: bytes) -> None:
     """Change the rows of a table to what the code says, and count what was changed; the raw layer stays as it was."""
-    from morph_tasks.codegraph.sanitise import coalesce, dispatch, languages, partials
+    from morph_tasks.codegraph.recovered import decode
+    from morph_tasks.codegraph.sanitise import coalesce, dispatch, judged, languages, partials
     from morph_tasks.codegraph.sanitise import recovered as beside
     from morph_tasks.codegraph.sanitise.names import HOLDING
 
+    found = decode(recovered) if recovered else None
+    judged.apply(table, found)
     partials.join_partials(table)
     coalesce.coalesce(table)
     languages.disambiguate(table)
     if any(table.rows[at][6] for at in table.at(*HOLDING)):
         table.find_owners()
     dispatches = dispatch.recover(table)
-    more, calls = beside.add(table, recovered)
+    more, calls = beside.add(table, found)
     packages = [number for number, kind in enumerate(table.kinds) if kind == "package"]
     table.external |= {number for number in packages if table.nodes[number].type != "package" or not table.home[number]}
     table.counts = {

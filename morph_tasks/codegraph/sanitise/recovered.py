@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from morph_tasks.codegraph.recovered import decode
 from morph_tasks.codegraph.sanitise.dispatch import RELATION
 from morph_tasks.codegraph.table import CALL, DISPATCH, SANE, Row
 
 if TYPE_CHECKING:
+    from morph_tasks.codegraph.recovered import Recovered
     from morph_tasks.codegraph.table import Table
 
 _NOWHERE = -1
 
 
-def add(table: Table, data: bytes) -> tuple[int, int]:
+def add(table: Table, found: Recovered | None) -> tuple[int, int]:
     """Add what is recovered and return how many dispatches and calls; without both ends, or known, it is left out."""
-    found = decode(data)
     if found is None:
         return 0, 0
     numbers = [_NOWHERE if (number := table.ids.get(one, _NOWHERE)) in table.hidden else number for one in found.ids]
