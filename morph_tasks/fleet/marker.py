@@ -42,10 +42,13 @@ def drop(repo: Repo, key: str) -> None:
 
 
 def sweep(*files: Path) -> None:
-    """Remove what a kill left of files that were being written; the caller holds the lock under which they are."""
+    """Remove what a kill left of files that were being written; the caller holds the lock under which they are.
+
+    Where that is not allowed it stays: what the caller does next says what is wrong with the folder.
+    """
     for file in files:
         mine = re.compile(rf"\.{re.escape(file.name[:40])}\.\w+\.tmp")
-        with suppress(FileNotFoundError, NotADirectoryError):
+        with suppress(OSError):
             for name in os.listdir(file.parent):
                 if mine.fullmatch(name):
                     (file.parent / name).unlink(missing_ok=True)

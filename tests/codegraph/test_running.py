@@ -225,6 +225,12 @@ def test_a_file_where_the_folder_should_be_is_refused(graphed: Project) -> None:
     assert said.code == 1 and said.json["code"] == "graph-unwritable" and said.json["fix"].startswith("mv ")
 
 
+def test_a_folder_that_is_a_link_to_itself_is_refused(code: Project) -> None:
+    layout.graph_folder(code.root).symlink_to("graphify-out")
+    said = build(code)
+    assert said.code == 1 and said.json["code"] == "graph-unwritable" and said.json["fix"].startswith("mv ")
+
+
 def test_a_read_only_folder_is_refused_before_graphify_works(graphed: Project, pretence: Path) -> None:
     # Root may write anywhere, unless it gave that up.
     words = ["setpriv", "--bounding-set=-dac_override", "--inh-caps=-dac_override"] if os.geteuid() == 0 else []
