@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from morph_tasks.codegraph.index import Edge, Index, Symbol
 
 IMPORTS = frozenset({"imports", "imports_from", "dynamic_import"})
+HANDS_ON = "re_exports"
 _USES = DEPENDS | {DISPATCH}
 DEPENDENT, DEPENDENCY = "dependent", "dependency"
 
@@ -156,6 +157,8 @@ def _over_a_third(home: _Home, nearer: Container[tuple[str, str]]) -> dict[tuple
     """Return the ways over one symbol of another file: met in the middle, so that no hub is walked."""
     below: dict[int, dict[str, Edge]] = {}  # middle: changed file -> edge
     above: dict[int, dict[str, Edge]] = {}  # middle: consumer file -> edge
+    whole: dict[int, dict[str, Edge]] = {}  # the same, without imports of which the names are known
+    named = _named(home.outward)
     for edge in home.inward:
         for path in home.files[edge.target]:
             _keep_best(below.setdefault(edge.source, {}), path, edge)
@@ -163,6 +166,8 @@ def _over_a_third(home: _Home, nearer: Container[tuple[str, str]]) -> dict[tuple
         if edge.relation != DISPATCH:
             for path in home.sites(edge):
                 _keep_best(above.setdefault(edge.target, {}), path, edge)
+                if edge not in named:
+                    _keep_best(whole.setdefault(edge.target, {}), path, edge)
     for member, owner in _members(home, below):
         for path, edge in above.get(member, {}).items():
             _keep_best(above.setdefault(owner, {}), path, edge)
@@ -173,11 +178,24 @@ def _over_a_third(home: _Home, nearer: Container[tuple[str, str]]) -> dict[tuple
         symbol = home.known.get(middle)
         if symbol is None or symbol.kind in ("namespace", "package"):
             continue
-        for (changed, first), (consumer, second) in product(below[middle].items(), above[middle].items()):
+        for (changed, first), consumer in product(below[middle].items(), above[middle]):
+            # What hands on is a way to the names alone that somebody imports, and these have edges of their own.
+            second = (whole if first.relation == HANDS_ON else above).get(middle, {}).get(consumer)
             pair = (changed, consumer)
+            if second is None:
+                continue
             if changed != consumer and pair not in nearer and _leads_on(symbol, first, second):
                 found.setdefault(pair, []).append((first, second))
     return found
+
+
+def _named(edges: Iterable[Edge]) -> set[Edge]:
+    """Return the imports whose line imports something else as well: `from . import money` has two edges."""
+    found: dict[tuple[str | None, int], list[Edge]] = {}
+    for edge in edges:
+        if edge.relation in IMPORTS and edge.line is not None:
+            found.setdefault((edge.file, edge.line), []).append(edge)
+    return {one for group in found.values() if len({edge.target for edge in group}) > 1 for one in group}
 
 
 def _members(home: _Home, below: dict[int, dict[str, Edge]]) -> Iterator[tuple[int, int]]:

@@ -71,6 +71,30 @@ def test_a_module_that_calls_at_import_and_one_that_hands_on_do(tmp_path: Path) 
     assert {pair: one.distance for pair, one in found.items()} == {("a.py", "b.py"): 2, ("d.ts", "c.ts"): 2}
 
 
+def test_what_a_package_hands_on_reaches_those_who_import_it_and_not_their_neighbours(tmp_path: Path) -> None:
+    """`from . import money` names the package and the module; what else the package re-exports is none of it."""
+    made = HandMade()
+    for name in ("cart", "money"):
+        made.use("shop/__init__.py", f"shop/{name}.py", "re_exports", 1)
+    made.use("shop/report.py", "shop/__init__.py", "imports_from", 1)
+    made.use("shop/report.py", "shop/money.py", "imports_from", 1)
+    made.use("shop/till.py", "shop/__init__.py", "imports_from", 4)
+    found = linked(tmp_path, made, {"shop/cart.py", "shop/money.py", "shop/report.py", "shop/till.py"})
+    assert {pair: one.distance for pair, one in found.items()} == {
+        ("shop/money.py", "shop/report.py"): 1,
+        ("shop/money.py", "shop/till.py"): 2,
+        ("shop/cart.py", "shop/till.py"): 2,
+    }
+
+
+def test_what_a_package_calls_when_it_is_imported_reaches_all_who_import_it(tmp_path: Path) -> None:
+    made = HandMade()
+    made.use("shop/__init__.py", "shop/log.py:start", "calls", 3)
+    made.use("shop/report.py", "shop/__init__.py", "imports_from", 1)
+    made.use("shop/report.py", "shop/money.py", "imports_from", 1)
+    assert ("shop/log.py", "shop/report.py") in linked(tmp_path, made, {"shop/log.py", "shop/report.py"})
+
+
 def test_members_of_a_type_that_inherits_from_what_changes(tmp_path: Path) -> None:
     made = HandMade()
     made.use("sub.py:Sub", "base.py:Base", "inherits", 4)
