@@ -6,27 +6,30 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from morph_tasks.codegraph.ask import place, printable
+from morph_tasks.codegraph.affected import DEPENDS, DISPATCH
+from morph_tasks.codegraph.answer import columns, edge_json, relation_words
+from morph_tasks.codegraph.ask import place, printable, shown, symbol_json
 from morph_tasks.codegraph.diff_files import ChangedFile, changed_files, sides
+from morph_tasks.codegraph.diff_outside import matters
 from morph_tasks.codegraph.spans import Definition, definitions, language_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from morph_tasks.codegraph.index import Index, Symbol
+    from morph_tasks.codegraph.index import Edge, Index, Symbol
     from morph_tasks.repo.git import Repo
 
-NEW, NOT_IN_GRAPH, NOT_PARSED, NO_SOURCE, NO_CODE = "new", "not-in-graph", "not-parsed", "no-source", "no-code"
+NEW, GONE, NOT_IN_GRAPH, NOT_PARSED = "new", "gone", "not-in-graph", "not-parsed"
+NO_SOURCE, NO_CODE = "no-source", "no-code"
+_OWN = ".morph/"
 _WORDS = {
     NEW: "new, the graph does not have it yet",
+    GONE: "gone, and no longer in the graph",
     NOT_IN_GRAPH: "not in the graph",
     NOT_PARSED: "not parsed: the whole file counts",
     NO_SOURCE: "a link or a submodule, not looked into",
     NO_CODE: "changed outside of definitions in blank lines, comments and imports alone",
 }
-_IMPORTS = ("import ", "from ", "using ", "use ", "require", "package ", "const {", "} from")
-_COMMENTS = {"python": ("#",), "ruby": ("#",)}
-_OTHER_COMMENTS = ("//", "/*", "* ", "*/")
 
 
 @dataclass(frozen=True)
@@ -48,36 +51,61 @@ class Unmatched:
 
 @dataclass(frozen=True)
 class Changed:
-    """What a change touches. `alone`: ids of files that count without what they hold; `files`: the paths looked at."""
+    """What a change touches.
+
+    `alone`: ids of files that count without what they hold; `files`: the paths looked at; `within`: who of the symbols
+    depends on another one of them; `tests_left_out`: symbols of test code that changed and were not wanted.
+    """
 
     symbols: tuple[Symbol, ...]
     unmatched: tuple[Unmatched, ...]
     files: tuple[str, ...]
     base: str
     alone: frozenset[int] = frozenset()
+    within: tuple[tuple[Symbol, Edge, Symbol], ...] = ()
+    tests_left_out: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """Return the part of the document that is about the change itself."""
         return {
             "base": self.base,
             "files": list(self.files),
+            "within": [
+                {"source": symbol_json(source), "target": symbol_json(target), **edge_json(edge)}
+                for source, edge, target in self.within
+            ],
+            "testSymbolsLeftOut": self.tests_left_out,
             "unmatched": [one.as_json() for one in self.unmatched],
         }
 
-    def head(self) -> str:
-        """Return one line on what was compared, for people."""
-        files, symbols = len(self.files), len(self.symbols)
-        return (
+    def head(self) -> list[str]:
+        """Return what was compared, for people, and whether there is anything to ask for."""
+        files, symbols, tests = len(self.files), len(self.symbols), self.tests_left_out
+        line = (
             f"against {printable(self.base)}: {files} file{'' if files == 1 else 's'} changed, "
             f"{symbols} symbol{'' if symbols == 1 else 's'} of the graph"
         )
+        line += f"; {tests} in test code left out by --prod" if tests else ""
+        return [line, "" if symbols else "no symbol of the graph changed, so nothing was asked"]
 
     def lines(self) -> list[str]:
-        """Return what could not be matched, for people."""
-        if not self.unmatched:
-            return []
-        told = [one.line_for_people() for one in self.unmatched]
-        return [f"not matched with the graph: {len(told)}", *told]
+        """Return what the symbols have to do with each other, and what could not be matched, for people."""
+        told: list[str] = []
+        if self.within:
+            rows = [
+                (
+                    shown(source),
+                    relation_words(edge.relation, edge.via),
+                    place(edge.file, edge.line),
+                    f"of {shown(target)}",
+                )
+                for source, edge, target in self.within
+            ]
+            told += ["among the changed symbols themselves", *columns(rows)]
+        if self.unmatched:
+            missed = [one.line_for_people() for one in self.unmatched]
+            told += [*([""] if told else []), f"not matched with the graph: {len(missed)}", *missed]
+        return told
 
 
 @dataclass
@@ -90,23 +118,38 @@ class _Found:
         self.unmatched[Unmatched(path, reason, name, line)] = None
 
 
-def changed_symbols(repo: Repo, index: Index, base: str | None) -> Changed:
+def changed_symbols(repo: Repo, index: Index, base: str | None, *, prod: bool = False) -> Changed:
     """Return the symbols that the work tree changes against HEAD, or against `base`, or that a range `A..B` changes.
 
-    New files that git does not ignore belong to the work tree. Raises Refusal `unknown-commit`.
+    New files that git does not ignore belong to the work tree, those of `.morph/` to nobody's code. `prod` leaves test
+    code out. Raises Refusal `unknown-commit`.
     """
     between = sides(repo, base)
-    files = changed_files(repo, between)
+    files = [file for file in changed_files(repo, between) if not file.path.startswith(_OWN)]
     found = _Found()
     for file in files:
         _look(index, file, found)
+    symbols = [one for one in found.symbols.values() if not (prod and one.test)]
     return Changed(
-        tuple(sorted(found.symbols.values(), key=lambda one: (one.file or "", one.line or 0, one.id))),
+        tuple(sorted(symbols, key=lambda one: (one.file or "", one.line or 0, one.id))),
         tuple(found.unmatched),
         tuple(file.path for file in files),
         between.said,
         frozenset(found.alone),
+        _within(index, {one.id: one for one in symbols}),
+        len(found.symbols) - len(symbols),
     )
+
+
+def _within(index: Index, symbols: dict[int, Symbol]) -> tuple[tuple[Symbol, Edge, Symbol], ...]:
+    """Return who of some symbols depends on another one of them, by place."""
+    edges = [
+        edge
+        for edge in index.into(symbols)
+        if edge.source in symbols and edge.source != edge.target and edge.relation in (*DEPENDS, DISPATCH)
+    ]
+    edges.sort(key=lambda edge: (edge.file or "", edge.line or 0, edge.source, edge.target, edge.relation))
+    return tuple((symbols[edge.source], edge, symbols[edge.target]) for edge in edges)
 
 
 def _look(index: Index, file: ChangedFile, found: _Found) -> None:
@@ -118,7 +161,7 @@ def _look(index: Index, file: ChangedFile, found: _Found) -> None:
         # What a file defined before a link came in its place is gone.
         found.symbols |= {one.id: one for one in ([whole] if whole else known)}
     elif whole is None and not known:
-        found.miss(file.path, NEW if file.old is None and language_of(file.path) else NOT_IN_GRAPH)
+        found.miss(file.path, _why_unknown(file))
     else:
         before, after = (_side(file.path, source) for source in (file.old, file.new))
         if before is None or after is None:
@@ -126,6 +169,12 @@ def _look(index: Index, file: ChangedFile, found: _Found) -> None:
             found.symbols |= {one.id: one for one in ([whole] if whole else known)}
             return
         _compare(file, before, after, known, whole, found)
+
+
+def _why_unknown(file: ChangedFile) -> str:
+    if not language_of(file.path):
+        return NOT_IN_GRAPH
+    return NEW if file.old is None else GONE if file.new is None else NOT_IN_GRAPH
 
 
 def _side(path: str, source: bytes | None) -> _Side | None:
@@ -161,28 +210,27 @@ class _Side:
         found = [text for one, text in self.texts.items() if (one.owner, one.name, one.kind) == key]
         return found[0] if len(found) == 1 else None
 
-    def code(self) -> Counter[str]:
-        """Count the lines outside of definitions that are neither blank nor a comment."""
-        comments = _COMMENTS.get(self.language, _OTHER_COMMENTS)
-        stripped = (line.strip() for line in self.outside)
-        return Counter(line for line in stripped if line and not line.startswith(comments))
-
 
 def _compare(
     file: ChangedFile, before: _Side, after: _Side, known: Sequence[Symbol], whole: Symbol | None, found: _Found
 ) -> None:
     """Add the symbols of the definitions that only one side has, or that read differently there."""
     touched = False
+    left = _by_name(after)
     for definition, old in _different(before, after):
         touched = True
         symbols = _properties(definition, before, after, known) or _symbols_of(definition, known)
         if symbols:
             found.symbols |= {one.id: one for one in symbols}
             continue
-        found.miss(file.path, NOT_IN_GRAPH if old else NEW, _name(definition), definition.start)
+        gone = old and (definition.owner, definition.name) not in left
+        reason = NEW if not old else GONE if gone else NOT_IN_GRAPH
+        found.miss(file.path, reason, _name(definition), definition.start)
         if old:  # what the graph has nearest around it
             found.symbols |= {one.id: one for one in _symbols_of(_type_of(definition), known)}
-    if whole is not None and (file.new is None or _matters(before, after)):
+    if whole is not None and (
+        file.new is None or matters(before.outside, after.outside, before.language or after.language)
+    ):
         found.symbols[whole.id] = whole
         found.alone.add(whole.id)
     elif not touched and before.outside != after.outside:
@@ -199,15 +247,6 @@ def _properties(definition: Definition, before: _Side, after: _Side, known: Sequ
     from morph_tasks.codegraph.diff_members import declared_alone
 
     return declared_alone(definition.name, sides[0] or "", sides[1] or "", known)
-
-
-def _matters(before: _Side, after: _Side) -> bool:
-    """Tell whether lines outside of definitions may change the file for others: a new import does not.
-
-    One that is gone may have been what others imported from here.
-    """
-    gone, new = before.code() - after.code(), after.code() - before.code()
-    return bool(gone) or any(not line.startswith(_IMPORTS) for line in new)
 
 
 def _different(before: _Side, after: _Side) -> Iterator[tuple[Definition, bool]]:

@@ -41,7 +41,7 @@ def sides(repo: Repo, base: str | None) -> Sides:
     """Return what is compared with what; raises Refusal `unknown-commit`.
 
     Nothing: HEAD with the work tree. A commit: it with the work tree. `A..B`: two commits. `A...B`: B with where it
-    left A. An empty end is HEAD.
+    left A, `A...`: the work tree with where HEAD left A. Another empty end is HEAD.
     """
     if base is None:
         return Sides(repo.head() or _empty_tree(repo), None, "HEAD")
@@ -56,7 +56,7 @@ def sides(repo: Repo, base: str | None) -> Sides:
             what = f"the ends of {base} have no commit in common"
             raise Refusal("unknown-commit", what, fix="git log --oneline -20 --all", base=base)
         ends[0] = common
-    return Sides(ends[0], ends[1], base)
+    return Sides(ends[0], None if last == "." else ends[1], base)
 
 
 def _commit(repo: Repo, name: str) -> str:

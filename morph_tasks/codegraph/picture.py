@@ -75,6 +75,9 @@ def of_answer(found: Answer) -> Picture:
         for hit in found.hits
         if hit.through in known
     ]
+    arrows += (
+        [_arrow(source.id, target.id, edge) for source, edge, target in found.changed.within] if found.changed else []
+    )
     bands = {0: "changed" if found.changed else "asked for"}
     bands |= {hit.depth: "directly" if hit.depth == 1 else f"at distance {hit.depth}" for hit in found.hits}
     names = ", ".join(shown(one) for one in found.seeds[:3]) + (" …" if len(found.seeds) > 3 else "")

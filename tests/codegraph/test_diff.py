@@ -348,3 +348,93 @@ def test_a_property_whose_declaration_changed_counts_alone(
     assert old in source
     shop.write("src/a.cs", source.replace(old, new))
     assert [one.name for one in changed(shop).symbols] == symbols
+
+
+def test_a_longer_import_is_no_change_of_the_file(shop: Project) -> None:
+    shop.write("src/cart.py", "from .money import Money\n" + CART)
+    shop.commit()
+    edit(shop, "import Money", "import (\n    Money,\n    cents,\n)")
+    found = changed(shop)
+    assert found.symbols == ()
+    assert [one.reason for one in found.unmatched] == ["no-code"]
+
+
+def test_an_open_end_compares_the_work_tree_with_where_the_branch_left(shop: Project) -> None:
+    shop.git("checkout", "-q", "-b", "side")
+    edit(shop, "return 1", "return 2")
+    shop.commit("side")
+    shop.git("checkout", "-q", "main")
+    edit(shop, "def price(n)", "def price(n, m=1)")
+    shop.commit("main")
+    shop.git("checkout", "-q", "side")
+    edit(shop, "def other(n)", "def other(n, m=1)")
+    shop.write("src/new.py", "def neu(): ...\n")
+    found = changed(shop, "main...")
+    assert [one.name for one in found.symbols] == ["total", "other"]
+    assert [one.path for one in found.unmatched] == ["src/new.py"]
+    assert touched(shop, "main...HEAD") == ["Cart.total"]
+    assert "price" in touched(shop, "main")
+
+
+def test_files_of_the_tool_itself_are_nobodys_code(shop: Project) -> None:
+    shop.write(".morph/features/cart/plan.md", "# plan\n")
+    shop.write(".morphology.py", "def neu(): ...\n")
+    found = changed(shop)
+    assert [one.path for one in found.unmatched] == [".morphology.py"]
+    assert found.files == (".morphology.py",)
+
+
+def test_what_is_gone_and_no_longer_in_the_graph_is_called_gone(shop: Project) -> None:
+    shop.write("src/old.py", "def alt(): ...\n")
+    edit(shop, "def other(n)", "def lost(n):\n    return n\n\n\ndef other(n)")
+    shop.commit()
+    (shop.root / "src/old.py").unlink()
+    edit(shop, "def lost(n):\n    return n\n\n\n", "")
+    found = changed(shop)
+    assert {(one.path, one.name, one.reason) for one in found.unmatched} == {
+        ("src/old.py", None, "gone"),
+        ("src/cart.py", "lost", "gone"),
+    }
+    assert "  src/old.py: gone, and no longer in the graph" in found.lines()
+
+
+def test_a_change_without_a_symbol_says_so(shop: Project) -> None:
+    shop.write("notes.txt", "said\n")
+    said = shop.morph("graph", "affected", "--diff").out
+    assert "no symbol of the graph changed, so nothing was asked" in said
+    assert "\n\n\n" not in said
+
+
+def test_prod_leaves_changed_test_code_out(shop: Project) -> None:
+    shop.write("tests/test_cart.py", "def test_a():\n    assert 1\n")
+    shop.commit()
+    graph = HandMade()
+    graph.symbol("tests/test_cart.py:test_a", 1)
+    graph.symbol("src/cart.py:price", 16)
+    graph.write(shop.root)
+    shop.write("tests/test_cart.py", "def test_a():\n    assert 2\n")
+    edit(shop, "def price(n)", "def price(n, m=1)")
+    said = shop.morph("graph", "affected", "--diff", "--prod", "--json").json
+    assert ([one["name"] for one in said["symbols"]], said["testSymbolsLeftOut"]) == (["price()"], 1)
+    assert "; 1 in test code left out by --prod" in shop.morph("graph", "affected", "--diff", "--prod").out
+    assert len(shop.morph("graph", "affected", "--diff", "--json").json["symbols"]) == 2
+
+
+def test_what_two_changed_symbols_have_to_do_with_each_other_is_told_and_drawn(shop: Project) -> None:
+    graph = HandMade()
+    for name, line in (("Cart.total", 9), ("price", 16), ("other", 20)):
+        graph.symbol(f"src/cart.py:{name}", line)
+    graph.use("src/cart.py:Cart.total", "src/cart.py:price", line=10)
+    graph.write(shop.root)
+    edit(shop, "return 1", "return price(2)")
+    edit(shop, "def price(n)", "def price(n, m=1)")
+    said = shop.morph("graph", "affected", "--diff", "--json", "--mermaid").json
+    (within,) = said["within"]
+    assert (within["source"]["name"], within["target"]["name"], within["relation"]) == (
+        "Cart.total()", "price()", "calls",
+    )  # fmt: skip
+    assert within["site"] == {"path": "src/cart.py", "line": 10}
+    assert said["affected"] == []
+    assert '-->|"calls"|' in said["mermaid"]
+    told = shop.morph("graph", "affected", "--diff").out
+    assert "among the changed symbols themselves\n  Cart.total()  calls  src/cart.py:10  of price()\n" in told
