@@ -87,7 +87,7 @@ class Answer(NamedTuple):
 
     def lines(self) -> list[str]:
         """Return the answer for people."""
-        told = [] if self.changed is None else [self.changed.head(), ""]
+        told = [] if self.changed is None else self.changed.head()
         told += [seed_line(one) for one in self.seeds[:_MOST]]
         if len(self.seeds) > _MOST:
             told.append(f"… and {len(self.seeds) - _MOST} more")
@@ -97,8 +97,8 @@ class Answer(NamedTuple):
             layer = [hit for hit in self.hits if hit.depth == depth]
             if layer:
                 told += ["", "directly" if depth == 1 else f"at distance {depth}", *_table(layer, targets)]
-        if self.changed is not None and self.changed.unmatched:
-            told += ["", *self.changed.lines()]
+        if self.changed is not None and (more := self.changed.lines()):
+            told += ["", *more]
         if self.undecided:
             told += ["", *undecided_lines(self.undecided)]
         if self.mentions is not None:

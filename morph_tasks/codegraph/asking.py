@@ -49,7 +49,7 @@ def about_change(repo: Repo, index: Index, base: str | None, asked: Asked) -> An
     """Return what depends on what a change touches; raises Refusal as `changed_symbols` does."""
     from morph_tasks.codegraph.diff import changed_symbols
 
-    changed = changed_symbols(repo, index, base)
+    changed = changed_symbols(repo, index, base, prod=asked.prod)
     return about(Tree.of(repo), index, changed.symbols, asked, changed)
 
 
