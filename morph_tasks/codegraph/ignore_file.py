@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain, combinations
@@ -66,7 +67,7 @@ class Settled:
 def settle(repo: Repo, *, create: bool) -> Settled:
     """Write the file where there is none (`create`), or renew one that only an earlier version wrote.
 
-    Raises Refusal `write-failed`.
+    Raises Refusal `write-failed`, and `rules-unreadable` for a folder or a pipe, on which graphify fails or hangs.
     """
     place = repo.root / NAME
     if not os.path.lexists(place):
@@ -74,6 +75,13 @@ def settle(repo: Repo, *, create: bool) -> Settled:
             return Settled("kept")
         write_atomic(place, text_for(stacks_of(repo)).encode())
         return Settled("written", (f"{NAME} is new: commit it, each checkout reads its own",))
+    if place.exists() and not place.is_file():
+        from morph_tasks.errors import Refusal
+
+        shown = shlex.quote(str(place))
+        raise Refusal(
+            "rules-unreadable", f"{place}, the rules of graphify, is no file", fix=f"mv {shown} {shown}.aside"
+        )
     try:
         data = place.read_bytes()
     except OSError as error:

@@ -30,8 +30,7 @@ def rules_digest(root: str, common_dir: str) -> str | None:
         if place is None:
             break
         try:
-            with open(os.path.join(place, NAME), "rb") as file:
-                data = file.read()
+            data = _read(os.path.join(place, NAME))
         except FileNotFoundError:
             continue
         except OSError:
@@ -68,8 +67,7 @@ def is_lent(data: bytes) -> bool:
 def leftover(root: Path) -> bool:
     """Tell whether a work tree still has the copy that a killed run borrowed; it is nobody's work."""
     try:
-        with open(root / NAME, "rb") as file:
-            return is_lent(file.read())
+        return is_lent(_read(root / NAME))
     except OSError:
         return False
 
@@ -78,6 +76,16 @@ def drop_leftover(root: Path) -> None:
     """Remove the copy that a killed run left in a work tree, if it is one."""
     if leftover(root):
         os.unlink(root / NAME)
+
+
+def _read(path: str | Path) -> bytes:
+    """Read a file, and nothing else: a pipe would be waited for. Raises OSError."""
+    import stat
+
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise IsADirectoryError(os.fspath(path))
+    with open(path, "rb") as file:
+        return file.read()
 
 
 def _trimmed(line: bytes) -> bytes:

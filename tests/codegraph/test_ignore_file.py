@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
 from morph_tasks.codegraph.ignore_file import _EARLIER, _STACKS, _text, settle, stacks_of, text_for
 from morph_tasks.codegraph.ignore_rules import NAME
 from morph_tasks.repo.git import open_repo
-from tests.codegraph.scene import files_in
+from tests.codegraph.scene import files_in, status
 from tests.conftest import Project
 
 CS = "namespace Shop;\npublic class {} {{ public int Run() => 1; }}\n"
@@ -95,3 +101,14 @@ def test_outputs_are_left_out_after_all_that_is_brought_back() -> None:
         rules = [line for line in text_for([stack, "dotnet"]).splitlines() if line and not line.startswith("#")]
         assert rules[-2:] == ["**/bin/", "**/obj/"]
         assert max(rules.index(rule) for rule in rules if rule.startswith("!")) < rules.index("*.md")
+
+
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
+def test_what_is_no_file_is_refused_before_graphify_hangs_on_it(code: Project, make: Callable[[Path], None]) -> None:
+    make(code.root / NAME)
+    said = code.morph("graph", "build", "--json")
+    assert said.code == 1 and said.json["code"] == "rules-unreadable" and said.json["fix"].startswith("mv ")
+    assert status(code)["available"] is False
+    (code.root / "graphify-out").mkdir(exist_ok=True)
+    (code.root / "graphify-out/graph.json").write_text('{"nodes": [], "links": []}')
+    assert status(code)["freshness"]["state"] == "stale"  # and does not wait for the pipe
