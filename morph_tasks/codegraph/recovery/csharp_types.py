@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from morph_tasks.codegraph.recovery import csharp_plain as plain_types
 from morph_tasks.codegraph.recovery.model import UNKNOWN, Expr
 from morph_tasks.verify.testcode.sitter import child, field, parts, text
 
@@ -30,7 +31,7 @@ def type_(node: Node | None) -> Expr:
     if node is None:
         return UNKNOWN
     kind, inside = node.type, parts(node)
-    if kind == "identifier":
+    if kind in ("identifier", "predefined_type"):
         return ("tn", text(node))
     if kind == "qualified_name":
         return ("a", type_(field(node, "qualifier")), _written(field(node, "name")))
@@ -136,8 +137,9 @@ def _compound(node: Node, hole: Expr) -> Expr:
         return ("i", type_(field(node, "right")))
     if kind == "array_creation_expression":
         return ("i", type_(field(node, "type") or (inside[0] if inside else None)))
-    if kind == "binary_expression" and text(field(node, "operator")) == "??":
-        return ("u", (value(field(node, "left")), value(field(node, "right"))))
+    if kind == "binary_expression":
+        sides, operator = (value(field(node, "left")), value(field(node, "right"))), text(field(node, "operator"))
+        return ("u", sides) if operator == "??" else ("+", *sides) if operator in plain_types.ARITHMETIC else UNKNOWN
     if kind == "conditional_expression":
         return ("u", (value(field(node, "consequence")), value(field(node, "alternative"))))
     if kind == "switch_expression":
@@ -150,4 +152,4 @@ def _compound(node: Node, hole: Expr) -> Expr:
     if kind == "lambda_expression":
         body = field(node, "body")
         return ("fnv", value(body)) if body is not None and body.type != "block" else UNKNOWN
-    return UNKNOWN
+    return plain_types.literal(node)

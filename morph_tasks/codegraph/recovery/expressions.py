@@ -189,6 +189,16 @@ def program_position(method: str) -> int:
     return 1 if method in ("reduce", "reduceRight", "Aggregate") else 0
 
 
+def _arithmetic(program: Program, facts: Facts, scope: int, expr: Expr) -> Values:
+    """Return the type that C# gives a sum or a product of its own types."""
+    from morph_tasks.codegraph.recovery import csharp_plain
+
+    left, right = (program.value(facts, scope, one) for one in expr[1:])
+    kinds = [one[0][1] if len(one) == 1 and one[0][0] == "foreign" else None for one in (left, right)]
+    found = csharp_plain.arithmetic(kinds[0], kinds[1])
+    return (("foreign", found),) if found else ()
+
+
 def _same(program: Program, facts: Facts, scope: int, expr: Expr) -> Values:
     return (("self",),)
 
@@ -221,4 +231,5 @@ TABLE: dict[str, Any] = {
     "path": _module,
     "cb": _callback,
     "same": _same,
+    "+": _arithmetic,
 }

@@ -7,8 +7,8 @@ type)` something to be awaited; `("fn", type)` a function that gives such a valu
 one; `("class", type)` a class as a value; `("e", e)` what iterating gives; `("k", e)` what an index gives; `("w", e)`
 what is awaited; `("t", e, n)` one of several results; `("u", es)` one of several; `("self",)`, `("cls",)`,
 `("super",)`; `("same",)` the type of the receiver; `("d", n)` a definition of the file; `("tp", n, i)` a type
-parameter; `("cb", e, method, i)` the i-th parameter of a callback given to a method; `("mod", …)`, `("path", …)` what
-an import names; `("?",)` something unknown.
+parameter; `("+", e, e)` arithmetic; `("cb", e, method, i)` the i-th parameter of a callback given to a method;
+`("mod", …)`, `("path", …)` what an import names; `("?",)` something unknown.
 """
 
 from __future__ import annotations

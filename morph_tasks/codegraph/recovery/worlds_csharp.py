@@ -6,6 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+from morph_tasks.codegraph.recovery import csharp_plain as plain
 from morph_tasks.codegraph.recovery.model import Def, Expr, Facts
 from morph_tasks.codegraph.recovery.program import NOTHING, Found, Program, Type, Value, Values
 
@@ -155,16 +156,16 @@ class CSharpWorld:
         """Return what an alias names: a path from the outermost namespace."""
         target = expr[1]
         arguments = target[2] if target[0] == "g" else ()
-        plain = target[1] if target[0] == "g" else target
+        written = target[1] if target[0] == "g" else target
         names: list[str] = []
-        while plain[0] == "a":
-            names.insert(0, plain[2])
-            plain = plain[1]
-        if plain[0] == "g":
-            plain = plain[1]
-        if plain[0] != "tn":
+        while written[0] == "a":
+            names.insert(0, written[2])
+            written = written[1]
+        if written[0] == "g":
+            written = written[1]
+        if written[0] != "tn":
             return NOTHING
-        found = self._path((plain[1], *names))
+        found = self._path((written[1], *names))
         if not arguments:
             return found
         given = tuple(self.program.instance(self.program.value(facts, 0, one)) for one in arguments)
@@ -188,6 +189,8 @@ class CSharpWorld:
         """Return the extension method that takes such a value; none when several do."""
         if value[0] not in ("inst", "seq", "foreign", "map", "late"):
             return []
+        if value[0] == "foreign" and plain.is_own(value[1], name):
+            return []
         found: list[Found] = []
         for there, definition in self.extensions.get(name, ()):
             first = definition.parameters[0]
@@ -209,7 +212,7 @@ class CSharpWorld:
             return any(one is wanted[1] for one, _ in self.program.ancestry(value[1]))
         if wanted[0] == value[0] and wanted[0] in ("seq", "late"):
             return any(self._takes(facts, definition, one, given) for one in wanted[1] for given in value[1])
-        return wanted[0] == "foreign" and wanted == value
+        return wanted[0] == "foreign" and wanted in (value, ("foreign", "object"))
 
     def builtin(self, value: Value, name: str, program: Program) -> Values:
         if value[0] == "seq":
@@ -222,6 +225,9 @@ class CSharpWorld:
             if name in ("Values", "Keys"):
                 return (("seq", value[2] if name == "Values" else value[1]),)
             return (("fn", tuple(value[2])),) if name in ("GetValueOrDefault", "GetOrAdd", "AddOrUpdate") else NOTHING
+        if value[0] == "foreign":
+            given = plain.gives(value[1], name)
+            return (("fn", (("foreign", given),)),) if given else NOTHING
         if value[0] == "tuple" and name in ("Key", "Value", "Item1", "Item2"):
             at = 0 if name in ("Key", "Item1") else 1
             return tuple(value[1][at]) if at < len(value[1]) else NOTHING
@@ -233,8 +239,8 @@ class CSharpWorld:
 
 
 def _foreign(expr: Expr) -> Value:
-    plain = expr[1] if expr[0] == "g" else expr
-    return ("foreign", str(plain[-1]))
+    whole = expr[1] if expr[0] == "g" else expr
+    return ("foreign", plain.name(str(whole[-1])))
 
 
 def _of_many(value: Value, name: str) -> Values:

@@ -117,6 +117,51 @@ def test_csharp_overloads_are_told_by_their_arguments(tmp_path: Path) -> None:
     assert ("Box.cs:User.Use", "Box.cs:Box.Put") not in written
 
 
+@pytest.mark.parametrize(
+    ("body", "proved"),
+    [
+        ("var t = Total(); t.Round2();", True),
+        ("decimal? t = null; t?.Round2();", True),
+        ("Decimal t = 1; t.Round2();", True),
+        ("Total().Round2();", True),
+        ("held.Round2();", True),
+        ('var s = $"{held.Round2()} EUR";', True),
+        ("var t = 2 * held; t.Round2();", True),
+        ("(held / 3m).Round2();", True),
+        ("var t = 1.5m; t.Round2();", True),
+        ("given.Round2();", True),
+        ("var t = 1.5; t.Round2();", False),
+        ("var t = 2 * 3; t.Round2();", False),
+        ("var t = Unknown(); t.Round2();", False),
+        ("text.Round2();", False),
+        ("other.Round2();", False),
+        ('var t = held + " EUR"; t.Round2();', False),
+    ],
+)
+def test_csharp_extension_methods_of_types_of_the_language(body: str, proved: bool, tmp_path: Path) -> None:
+    files = {
+        "Ext.cs": "public static class Money { public static decimal Round2(this decimal one) => one; }\n",
+        "Use.cs": "public class Use {\n  private decimal held;\n  public decimal Total() => 1m;\n"
+        f"  public void Run(decimal given, string text, Box other) {{ {body} }}\n}}\n",
+    }
+    assert (("Use.cs:Use.Run", "Ext.cs:Money.Round2") in recovered(tmp_path, files)) is proved
+
+
+def test_csharp_extension_methods_of_text_do_not_hide_its_own(tmp_path: Path) -> None:
+    files = {
+        "Ext.cs": "public static class Words {\n  public static string Slug(this string one) => one;\n"
+        "  public static string Trim(this string one, int to) => one;\n}\n",
+        "Use.cs": "public class Use {\n  public void Yes(string text) { text.Trim().ToLower().Slug(); }\n"
+        '  public void Sum(string text) { ("a" + text).Slug(); }\n'
+        "  public void Number(int n) { n.ToString().Slug(); }\n"
+        "  public void No(int n) { n.Slug(); }\n}\n",
+    }
+    found = recovered(tmp_path, files)
+    sources = {source for source, target in found if target == "Ext.cs:Words.Slug"}
+    assert sources == {"Use.cs:Use.Yes", "Use.cs:Use.Sum", "Use.cs:Use.Number"}
+    assert not [source for source, target in found if target == "Ext.cs:Words.Trim"]
+
+
 def test_csharp_extension_methods_need_a_receiver_of_their_type(tmp_path: Path) -> None:
     files = {
         "Ext.cs": "public class Box { }\npublic class Bag { }\n"
