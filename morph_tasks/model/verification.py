@@ -210,10 +210,18 @@ class UnexplainedShown(_Exact):
     why: Literal[
         "no-test-reaches", "reached-only-by-tests-without-scenario", "reached-only-by-tests-that-did-not-pass",
         "not-executed", "graph-missing", "graph-stale", "not-in-graph", "language-not-parsed", "tests-not-named",
-        "file-gone",
+        "tests-not-in-graph", "tests-not-run", "file-gone",
     ]  # fmt: skip
     known: bool = Field(description="False: nobody knows what reaches it; `why` says what is missing.")
-    tests: list[str] = Field(description="Tests that do reach it, a few.")
+    tests: list[str] = Field(description="Tests that do reach it, a few; for tests-not-in-graph those that may.")
+    fix: str | None = Field(description="The command that makes it known; null: there is none.")
+
+
+class UnnamedNode(_Exact):
+    """A test node that does not name its tests, some of which reach a change."""
+
+    node: str
+    fix: str = Field(description="What would make it name them.")
 
 
 class DataShown(_Exact):
@@ -252,6 +260,7 @@ class Verification(_Exact):
     unexplainedReason: str | None
     unexplainedData: list[DataShown] | None
     explained: dict[str, Count] | None = Field(description="How many changes the tests of each scenario reach.")
+    unnamedNodes: list[UnnamedNode] | None
     baseline: Baseline | None = None
     cleanup: dict[str, Any] | None = Field(default=None, description="What became of the build servers of .NET.")
     code: Literal["baseline-refused"] | None = None

@@ -17,6 +17,7 @@ from morph_tasks.verify.reach.digest import Digest, content_of, read_digest
 from morph_tasks.verify.reach.kinds import kind_of
 from morph_tasks.verify.reach.model import Answer, RanTest, Reached, Unexplained
 from morph_tasks.verify.reach.pieces import Piece, Source, read_source
+from morph_tasks.verify.reach.suites import Suites, family_of
 
 if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
@@ -39,6 +40,7 @@ class _Verdict:
     tests: tuple[RanTest, ...] = ()
     why: str = ""
     others: tuple[str, ...] = ()
+    by_file: bool = False
 
 
 def explain_changes(run: Run, found: Matrix, outcomes: Sequence[Outcome]) -> Answer:
@@ -78,8 +80,8 @@ def _joined(run: Run, found: Matrix, outcomes: Sequence[Outcome], changed: Itera
         graph, problem = _graph(run, tests, stack) if asked else (None, None)
         if asked and graph is None and not digests:
             return Answer(reason=problem or _NEITHER)
-        silent = [one.node.ref for one in outcomes if _is_silent(one)]
-        judge = _Judge(run, tests, digests, graph, bool(silent))
+        suites = Suites(run.repo, graph.index if graph else None, outcomes)
+        judge = _Judge(run, tests, digests, graph, suites)
         reached: list[Reached] = []
         unexplained = [Unexplained(path, None, None, "file-gone") for path in gone]
         for source in sources:
@@ -90,7 +92,7 @@ def _joined(run: Run, found: Matrix, outcomes: Sequence[Outcome], changed: Itera
                     unexplained.append(one)
     counts = {one.id: sum(one.id in piece.scenarios for piece in reached) for one in found.scenarios}
     unexplained.sort(key=lambda one: (not one.known, one.file, one.lines or (0, 0)))
-    return Answer(tuple(reached), tuple(unexplained), tuple(data), counts)
+    return Answer(tuple(reached), tuple(unexplained), tuple(data), counts, unnamed=dict(sorted(suites.unnamed.items())))
 
 
 def _sorted_out(
@@ -143,10 +145,6 @@ def _digest_of(run: Run, outcome: Outcome) -> Digest | None:
     return read_digest(run.store, outcome.record) if outcome.record and outcome.status in ("pass", "flaky") else None
 
 
-def _is_silent(outcome: Outcome) -> bool:
-    return outcome.node.family == "tests" and (outcome.record or {}).get("named") is False
-
-
 def _graph(run: Run, tests: Sequence[RanTest], stack: ExitStack) -> tuple[Graph | None, str | None]:
     """Return the graph, walked from the tests; None, with a reason when it is there and cannot be read."""
     from morph_tasks.codegraph import index as indexes
@@ -167,9 +165,9 @@ class _Judge:
     """Says of each piece what reaches it: coverage where a run measured its file, the graph for the other tests."""
 
     def __init__(
-        self, run: Run, tests: Sequence[RanTest], digests: Mapping[str, Digest], graph: Graph | None, silent: bool
+        self, run: Run, tests: Sequence[RanTest], digests: Mapping[str, Digest], graph: Graph | None, suites: Suites
     ) -> None:
-        self._run, self._digests, self._graph, self._silent = run, digests, graph, silent
+        self._run, self._digests, self._graph, self._suites = run, digests, graph, suites
         self._by_node = {
             ref: {(one.name, one.file): one for one in tests if one.node == ref and one.passed} for ref in digests
         }
@@ -213,17 +211,23 @@ class _Judge:
     def _other_suites(self, piece: Piece, measured: Iterable[str]) -> _Verdict | None:
         """Return the tests of the suites that coverage says nothing of, by the graph."""
         tests = self._graph.reaching(piece) if self._graph else []
-        tests = [one for one in tests if one.passed and one.node not in measured]
-        return _Verdict("graph", tuple(tests)) if tests else None
+        return self._reached(piece, [one for one in tests if one.node not in measured])
+
+    def _reached(self, piece: Piece, tests: Iterable[RanTest]) -> _Verdict | None:
+        """Return the tests that passed, and whether it is their files alone that reach a piece."""
+        passed = tuple(one for one in tests if one.passed)
+        if not passed or self._graph is None:
+            return None
+        return _Verdict("graph", passed, by_file=set(passed) <= set(self._graph.by_file(piece)))
 
     def _by_graph(self, source: Source, piece: Piece) -> _Verdict:
         graph = self._graph
         if graph is None:
             return _Verdict(why="graph-missing")
         tests = graph.reaching(piece)
-        passed = tuple(one for one in tests if one.passed)
-        if passed:
-            return _Verdict("graph", passed)
+        found = self._reached(piece, tests)
+        if found:
+            return found
         if not source.parsed:
             return _Verdict(why="language-not-parsed")
         if graph.stale(piece.file):
@@ -233,11 +237,27 @@ class _Judge:
         if tests:
             names = tuple(f"{one.place} {one.name}".strip() for one in tests)
             return _Verdict(why="reached-only-by-tests-that-did-not-pass", others=names)
-        others = tuple(graph.testers(piece))
+        return self._by_others(graph, piece)
+
+    def _by_others(self, graph: Graph, piece: Piece) -> _Verdict:
+        """Return what tests without a scenario say of a piece, and tests of which the graph says nothing."""
+        testers = graph.testers(piece)
+        others = tuple(one.said for one in testers)
+        ran = self._suites.ran(one.file for one in testers)
+        if others and ran == "unnamed":
+            return _Verdict(why="tests-not-named", others=others)
+        unknown = [f"{one.place} {one.name}".strip() for one in graph.lost if self._may_reach(one, piece)]
+        unknown = unknown or ([] if others else list(self._suites.left_out(piece.file)))
+        if unknown:
+            return _Verdict(why="tests-not-in-graph", others=tuple(unknown))
         if others:
-            why = "tests-not-named" if self._silent or graph.lost else "reached-only-by-tests-without-scenario"
+            why = "tests-not-run" if ran == "nowhere" else "reached-only-by-tests-without-scenario"
             return _Verdict(why=why, others=others)
         return _Verdict(why="no-test-reaches")
+
+    def _may_reach(self, test: RanTest, piece: Piece) -> bool:
+        family = family_of(test.file) if test.file else self._suites.family(test.node)
+        return family is None or family == family_of(piece.file)
 
 
 def _merged(source: Source, judged: Iterable[tuple[Piece, _Verdict]]) -> Iterator[Reached | Unexplained]:
@@ -266,6 +286,6 @@ def _split(source: Source, pieces: Sequence[Piece], verdict: _Verdict) -> Iterat
         head = (source.path, (part[0].first, part[-1].last), part[0].name)
         removed = part[0].removed
         if verdict.by:
-            yield Reached(*head, verdict.by, verdict.tests, removed)
+            yield Reached(*head, verdict.by, verdict.tests, removed, verdict.by_file)
         else:
             yield Unexplained(*head, verdict.why, verdict.others[:_MOST_NAMED], removed)

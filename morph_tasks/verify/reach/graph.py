@@ -8,26 +8,24 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import md5
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from morph_tasks.codegraph.affected import DEPENDS, IMPORTS
 from morph_tasks.codegraph.spans import Definition, definitions
 from morph_tasks.verify.probe import ask
 from morph_tasks.verify.reach.contexts import words
+from morph_tasks.verify.reach.dispatch import Dispatch, Pair
 from morph_tasks.verify.reach.model import RanTest
 from morph_tasks.verify.reach.pieces import Piece
 
 if TYPE_CHECKING:
-    from morph_tasks.codegraph.index import Edge, Index, Symbol
+    from morph_tasks.codegraph.index import Index, Symbol
 
-DEPTH = 6  # edges between a test and what it reaches
-_USES = frozenset({
-    "calls", "indirect_call", "references", "uses", "dispatches_to", "inherits", "implements", "extends", "re_exports",
-})  # fmt: skip
-_IMPORTS = frozenset({"imports", "imports_from", "re_exports"})
+DEPTH = 6  # edges between a test and what it reaches; from a method to what runs in its place there is none
+_USES = DEPENDS - IMPORTS | {"re_exports"}
 # Whoever has an object ran these.
 _MAKERS = frozenset({"constructor", "initialize", "new"})
 _MOST_SEEN = 4000
-_MOST_TESTS = 3
 Masks = dict[int, int]
 
 
@@ -57,28 +55,40 @@ class Freshness:
             return False
 
 
+class Tester(NamedTuple):
+    """A test of the graph, whatever it carries: its place and name, and its file."""
+
+    said: str
+    file: str
+
+
 class Graph:
     """The code graph with the tests of some scenarios walked from. A test is known by its place in `tests`."""
 
     def __init__(self, root: Path, index: Index, tests: Sequence[RanTest]) -> None:
-        self._root, self._index, self._tests = root, index, tests
+        self._root, self.index, self._tests = root, index, tests
         self._fresh = Freshness(root)
         self._in_file: Callable[[str], list[Symbol]] = cache(index.in_file)
         self._spans: dict[str, list[Definition]] = {}
-        self._testers: dict[tuple[int, ...], list[str]] = {}
-        self._masks: dict[tuple[str, Definition | None], int] = {}
+        self._dispatch = Dispatch(index)
+        self._testers: dict[tuple[int, ...], list[Tester]] = {}
+        self._masks: dict[tuple[str, Definition | None], tuple[int, int]] = {}
         starts: Masks = defaultdict(int)
         files: dict[str, int] = defaultdict(int)
         # Tests that the graph does not have: what they reach is not known.
-        self.lost = False
+        self.lost: list[RanTest] = []
+        self._whole = 0  # those that are no symbols: their whole file stands for them
         for number, test in enumerate(tests):
-            begin = self._starts(test)
-            self.lost |= not begin
+            begin, whole = self._starts(test)
+            self.lost += [] if begin else [test]
+            self._whole |= whole << number
             for symbol in begin:
                 starts[symbol] |= 1 << number
             if test.file:
                 files[test.file] |= 1 << number
         self._reached, self._files = self._forwards(starts), self._imported(files)
+        self._held = [(path, mask & ~self._whole) for path, mask in files.items() if mask & ~self._whole]
+        self._by_files, self._inside_files = self._of_files([path for path, _ in self._held])
 
     def stale(self, path: str) -> bool:
         """Tell whether the graph was made before a file became what it is."""
@@ -94,61 +104,87 @@ class Graph:
 
     def reaching(self, piece: Piece) -> list[RanTest]:
         """Return the tests that reach a piece; what lies in no definition runs when its file is loaded."""
+        fine, coarse = self._ways(piece)
+        return self._named(fine | coarse)
+
+    def by_file(self, piece: Piece) -> list[RanTest]:
+        """Return those of them of which no more is known than that their file reaches it."""
+        return self._named(self._ways(piece)[1])
+
+    def _named(self, mask: int) -> list[RanTest]:
+        return [test for number, test in enumerate(self._tests) if mask >> number & 1]
+
+    def _ways(self, piece: Piece) -> tuple[int, int]:
+        """Return the tests that reach a piece themselves, and the other ones whose file does."""
         key = (piece.file, piece.symbol)
         if key not in self._masks:
-            self._masks[key] = self._mask(piece)
-        return [test for number, test in enumerate(self._tests) if self._masks[key] >> number & 1]
+            loaded = 0 if piece.symbol else self._files.get(piece.file, 0)
+            ids = self._meant(piece)
+            found = _union(self._reached, ids)
+            fine = loaded | (found & ~self._whole)
+            # Where a test, or a helper, of the file gets there itself, the edge of the file says no more.
+            news = _union(self._by_files, ids) & ~_union(self._inside_files, ids)
+            coarse = found & self._whole
+            for number, (_, mask) in enumerate(self._held):
+                coarse |= mask if news >> number & 1 else 0
+            self._masks[key] = fine, coarse & ~fine
+        return self._masks[key]
 
-    def _mask(self, piece: Piece) -> int:
+    def _meant(self, piece: Piece) -> set[int]:
+        """Return the symbols that a piece speaks of: that of a type with its members; all of the file without one."""
         if piece.symbol is None:
-            found = self._files.get(piece.file, 0)
-            ids = {one.id for one in self._in_file(piece.file)}
-        else:
-            found, symbols = 0, self.symbols(piece)
-            ids = {one.id for one in symbols}
-            for one in symbols:
-                ids |= {member.id for member in self._index.members(one.id)} if one.kind == "type" else set()
-        for symbol in ids:
-            found |= self._reached.get(symbol, 0)
-        return found
+            return {one.id for one in self._in_file(piece.file)}
+        found = {one.id: one for one in self.symbols(piece)}
+        types = [one for one in found.values() if one.kind == "type"]
+        return found.keys() | {member.id for one in types for member in self.index.members(one.id)}
 
-    def testers(self, piece: Piece) -> list[str]:
-        """Return a few of the tests, whatever they carry, from which a piece is reached, as `file:line name`."""
-        symbols = self.symbols(piece) if piece.symbol else self._nodes(piece.file)
-        key = tuple(one.id for one in symbols)
+    def testers(self, piece: Piece) -> list[Tester]:
+        """Return the nearest tests, whatever they carry, from which a piece is reached."""
+        if piece.symbol:
+            start, relations = self._meant(piece), _USES
+        else:
+            start, relations = {one.id for one in self._nodes(piece.file)}, _USES | IMPORTS
+        key = tuple(sorted(start))
         if key not in self._testers:
-            self._testers[key] = self._backwards(key, _USES if piece.symbol else _USES | _IMPORTS)
+            self._testers[key] = self._backwards(start, relations)
         return self._testers[key]
 
-    def _backwards(self, start: Iterable[int], relations: frozenset[str]) -> list[str]:
-        wave = set(start)
-        seen, found = set(wave), dict[str, None]()
+    def _backwards(self, start: Iterable[int], relations: frozenset[str]) -> list[Tester]:
+        wave, seen = set(start), set(start)
         for _ in range(DEPTH):
-            wave = {edge.source for edge in self._index.into(wave) if edge.relation in relations} - seen
+            stones = set(wave)
+            while stones:
+                stones = {above for _, above in self._dispatch.up(stones)} - seen
+                seen |= stones
+                wave |= stones
+            edges = [edge for edge in self.index.into(wave) if edge.source not in seen]
+            known = self.index.symbols({one.source for one in edges if one.relation in relations | IMPORTS})
+            tests = {one.id: one for one in known.values() if one.test and one.file}
+            whole = {one for one, symbol in tests.items() if symbol.kind == "file"}
+            wave = {edge.source for edge in edges if edge.relation in relations}
+            # What a file imports for no symbol of its own says something where the file is one of tests.
+            near = {edge.source for edge in edges if edge.source in wave or edge.source in whole}
+            found = _testers(tests[one] for one in near if one in tests)
             seen |= wave
-            known = self._index.symbols(wave)
-            for one in sorted(known.values(), key=_tests_first):
-                if one.test and one.file:
-                    found[f"{one.file}:{one.line or 1} {one.name}" if one.kind != "file" else one.file] = None
             if found or not wave or len(seen) > _MOST_SEEN:
-                break
-        return list(found)[:_MOST_TESTS]
+                return found
+        return []
 
     def _nodes(self, path: str) -> list[Symbol]:
         """Return the node of a file."""
-        return [one for one in self._index.where("p.path IN ({})", [path]) if one.kind == "file"]
+        return [one for one in self.index.where("p.path IN ({})", [path]) if one.kind == "file"]
 
-    def _starts(self, test: RanTest) -> set[int]:
-        """Return the symbol of a test with its fixtures; where a test is no symbol, its whole file."""
+    def _starts(self, test: RanTest) -> tuple[set[int], bool]:
+        """Return the symbol of a test with its fixtures; where a test is no symbol, its whole file, and True."""
         here = self._in_file(test.file) if test.file else []
         if not test.file:
-            here = [one for one in self._index.names(words(test.name)) if one.test]
+            here = [one for one in self.index.names(words(test.name)) if one.test]
         named = _best(here, test)
         if named:
-            return {one.id for one in self._with_fixtures(named)}
+            return {one.id for one in self._with_fixtures(named)}, False
         if test.file is None:
-            return set()
-        return {one.id for one in (*here, *self._nodes(test.file))}
+            return set(), False
+        return {one.id for one in (*here, *self._nodes(test.file))}, True
 
     def _with_fixtures(self, tests: Iterable[Symbol]) -> list[Symbol]:
         """Return Python tests with the fixtures that their parameters name, and those of these fixtures."""
@@ -185,26 +221,54 @@ class Graph:
                     return one
         return None
 
-    def _forwards(self, starts: Mapping[int, int]) -> Masks:
+    def _forwards(self, starts: Mapping[int, int], depth: int = DEPTH) -> Masks:
         """Return the tests that reach each symbol."""
         reached = dict(starts)
-        wave: Collection[int] = set(starts)
-        files = {one.id for one in self._index.symbols(wave).values() if one.kind == "file"}
-        for _ in range(DEPTH):
-            edges = [edge for edge in self._index.out_of(wave) if edge.relation in _USES or edge.source in files]
-            edges += self._made(wave)
-            wave = _pass_on(edges, reached, skip={"contains"})
+        wave: Collection[int] = self._dispatched(starts, reached)
+        files = {one.id for one in self.index.symbols(starts).values() if one.kind == "file"}
+        for _ in range(depth):
+            edges = [
+                (edge.source, edge.target)
+                for edge in self.index.out_of(wave)
+                if edge.relation in _USES or (edge.source in files and edge.relation != "contains")
+            ]
+            wave = self._dispatched(_pass_on([*edges, *self._made(wave)], reached), reached)
             if not wave:
                 break
         return reached
 
-    def _made(self, wave: Collection[int]) -> list[Edge]:
-        """Return the edges from types to what runs when one of them is made, or is used by a sign of the language."""
-        types = {one.id: one for one in self._index.symbols(wave).values() if one.kind == "type"}
-        edges = [edge for edge in self._index.out_of(types) if edge.relation in ("method", "contains")]
-        members = self._index.symbols({edge.target for edge in edges})
+    def _dispatched(self, wave: Iterable[int], reached: Masks) -> set[int]:
+        """Return a wave with what runs in the place of its methods."""
+        found = fresh = set(wave)
+        while fresh:
+            fresh = _pass_on(self._dispatch.down(fresh), reached)
+            found = found | fresh
+        return found
+
+    def _of_files(self, paths: Sequence[str]) -> tuple[Masks, Masks]:
+        """Return by place in `paths` the files whose own edges reach each symbol, and those with a symbol that does."""
+        inside, outside = defaultdict[int, int](int), defaultdict[int, int](int)
+        nodes: Masks = {}
+        for number, path in enumerate(paths):
+            nodes |= {one.id: 1 << number for one in self._nodes(path)}
+            for one in self._in_file(path):
+                inside[one.id] |= 1 << number
+        edges = [edge for edge in self.index.out_of(nodes) if edge.relation != "contains"]
+        # A file that is imported says nothing of what is in it.
+        known = self.index.symbols({edge.target for edge in edges})
+        for edge in edges:
+            target = known.get(edge.target)
+            if target is not None and target.kind not in ("file", "namespace", "package"):
+                outside[edge.target] |= nodes[edge.source]
+        return self._forwards(outside, DEPTH - 1), self._forwards(inside)
+
+    def _made(self, wave: Collection[int]) -> list[Pair]:
+        """Return the ways from types to what runs when one of them is made, or is used by a sign of the language."""
+        types = {one.id: one for one in self.index.symbols(wave).values() if one.kind == "type"}
+        edges = [edge for edge in self.index.out_of(types) if edge.relation in ("method", "contains")]
+        members = self.index.symbols({edge.target for edge in edges})
         return [
-            edge
+            (edge.source, edge.target)
             for edge in edges
             if (member := members.get(edge.target)) is not None and _is_maker(member.name, types[edge.source].name)
         ]
@@ -218,9 +282,9 @@ class Graph:
         loaded: dict[str, int] = defaultdict(int)
         reached, wave = dict(nodes), set(nodes)
         for _ in range(DEPTH):
-            edges = [edge for edge in self._index.out_of(wave) if edge.relation in _IMPORTS]
+            edges = [(edge.source, edge.target) for edge in self.index.out_of(wave) if edge.relation in IMPORTS]
             new = _pass_on(edges, reached)
-            known = self._index.symbols(new)
+            known = self.index.symbols(new)
             for one in known.values():
                 if one.file:
                     loaded[one.file] |= reached[one.id]
@@ -235,16 +299,34 @@ def wanted_line(piece: Piece) -> int:
     return piece.symbol.start if piece.symbol else piece.first
 
 
-def _pass_on(edges: Iterable[Edge], reached: Masks, skip: Collection[str] = ()) -> set[int]:
+def _pass_on(edges: Iterable[Pair], reached: Masks) -> set[int]:
     """Hand the tests of each source on to its target; returns the symbols that learnt of a new one."""
     news: Masks = defaultdict(int)
-    for edge in edges:
-        if edge.relation not in skip:
-            news[edge.target] |= reached[edge.source] & ~reached.get(edge.target, 0)
+    for source, target in edges:
+        news[target] |= reached[source] & ~reached.get(target, 0)
     for target, mask in news.items():
         if mask:
             reached[target] = reached.get(target, 0) | mask
     return {target for target, mask in news.items() if mask}
+
+
+def _union(masks: Masks, ids: Iterable[int]) -> int:
+    found = 0
+    for one in ids:
+        found |= masks.get(one, 0)
+    return found
+
+
+def _testers(tests: Iterable[Symbol]) -> list[Tester]:
+    """Return tests as people read them; a file only where none of its tests is among them."""
+    ordered = sorted(tests, key=_tests_first)
+    fine = {one.file for one in ordered if one.kind != "file"}
+    said = [
+        Tester(one.file if one.kind == "file" else f"{one.file}:{one.line or 1} {one.name}", one.file)
+        for one in ordered
+        if one.file and (one.kind != "file" or one.file not in fine)
+    ]
+    return list(dict.fromkeys(said))
 
 
 def _tests_first(one: Symbol) -> tuple[bool, str, int]:

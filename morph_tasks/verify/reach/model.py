@@ -18,9 +18,12 @@ UNKNOWN = {
     "graph-stale": "the code graph is older than this file",
     "not-in-graph": "the code graph does not have it",
     "language-not-parsed": "its symbols are not known",
-    "tests-not-named": "its tests may carry a scenario: a run does not name its tests, or not where they are",
+    "tests-not-named": "tests reach it that their run does not name",
+    "tests-not-in-graph": "the code graph does not have the tests that could reach it",
+    "tests-not-run": "tests reach it that no test node runs",
     "file-gone": "the file is gone: no test can reach it",
 }
+FIX = {"graph-missing": "morph-spec graph build", "graph-stale": "morph-spec graph refresh"}
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,10 @@ class RanTest:
 
 @dataclass(frozen=True)
 class Reached:
-    """A changed piece that tests of scenarios reach. `by` is coverage or graph."""
+    """A changed piece that tests of scenarios reach. `by` is coverage or graph.
+
+    `by_file`: no more is known than that the files of these tests reach it.
+    """
 
     file: str
     lines: tuple[int, int]
@@ -49,6 +55,7 @@ class Reached:
     by: str
     tests: tuple[RanTest, ...]
     removed: int = 0
+    by_file: bool = False
 
     @property
     def scenarios(self) -> tuple[str, ...]:
@@ -57,7 +64,7 @@ class Reached:
     def as_json(self) -> dict[str, Any]:
         names = {one: [test.name for test in self.tests if one in test.scenarios] for one in self.scenarios}
         head = {"file": self.file, "lines": list(self.lines), "removed": self.removed, "symbol": self.symbol}
-        return {**head, "by": self.by, "scenarios": names}
+        return {**head, "by": self.by, "via": "file" if self.by_file else None, "scenarios": names}
 
 
 @dataclass(frozen=True)
@@ -85,7 +92,7 @@ class Unexplained:
     def as_json(self) -> dict[str, Any]:
         lines = list(self.lines) if self.lines else None
         head = {"file": self.file, "lines": lines, "removed": self.removed, "symbol": self.symbol}
-        return {**head, "why": self.why, "known": self.known, "tests": list(self.tests)}
+        return {**head, "why": self.why, "known": self.known, "tests": list(self.tests), "fix": FIX.get(self.why)}
 
 
 @dataclass(frozen=True)
@@ -93,7 +100,8 @@ class Answer:
     """What is known of the changes. `reason` says why nothing is: then the lists are empty and mean nothing.
 
     `counts`: of each scenario of the plan, how many changed pieces its tests reach. `data`: changed files without
-    symbols, with the lines that changed. `owed` False: the feature has no plan, so nothing is asked.
+    symbols, with the lines that changed. `unnamed`: nodes that do not name the tests that reach a change, each with
+    what would make them. `owed` False: the feature has no plan, so nothing is asked.
     """
 
     reached: tuple[Reached, ...] = ()
@@ -102,6 +110,7 @@ class Answer:
     counts: Mapping[str, int] = field(default_factory=dict)
     reason: str | None = None
     owed: bool = True
+    unnamed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def known(self) -> bool:
@@ -124,6 +133,7 @@ class Answer:
             "unexplainedReason": self.reason,
             "unexplainedData": data if said else None,
             "explained": dict(self.counts) if said else None,
+            "unnamedNodes": [{"node": node, "fix": fix} for node, fix in self.unnamed.items()] if said else None,
         }
 
     def hunks(self) -> list[dict[str, Any]] | None:

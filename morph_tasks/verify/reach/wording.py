@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from morph_tasks.verify.reach.model import Answer, Reached, Unexplained
+from morph_tasks.verify.reach.model import FIX, Answer, Reached, Unexplained
 
 _MOST = 10
 _PLAIN = " \u200d"  # the second one joins pictures
@@ -33,9 +33,22 @@ def _summary(found: Answer, feature: str, most: int | None) -> Iterator[str]:
         yield from unexplained_lines(known, most)
     if unknown:
         yield f"unexplained: {_count(unknown, 'change')} of which it is not known whether a test reaches them"
+        yield from _remedies(found, {one.why for one in unknown})
         yield from unexplained_lines(unknown, most)
     if most is not None and max(len(known), len(unknown)) > most:
         yield f"  all of them: morph-spec trace {feature}"
+
+
+def _remedies(found: Answer, reasons: Collection[str]) -> Iterator[str]:
+    """Yield once what would make known what is not."""
+    for node, fix in found.unnamed.items():
+        yield f"  {node} does not name its tests, so nobody knows what they carry: {fix}"
+    if "graph-missing" in reasons:
+        yield f"  there is no code graph: run `{FIX['graph-missing']}`"
+    if "graph-stale" in reasons:
+        yield f"  files changed since the code graph was made: run `{FIX['graph-stale']}`"
+    if "tests-not-in-graph" in reasons:
+        yield f"  the graph has no test that is newer (`{FIX['graph-stale']}`), or that .graphifyignore leaves out"
 
 
 def unexplained_lines(found: Sequence[Unexplained], most: int | None = None) -> Iterator[str]:
@@ -53,7 +66,8 @@ def reached_lines(found: Answer, scenario: str) -> Iterator[str]:
         names = [test.name for test in one.tests if scenario in test.scenarios]
         if names:
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-            yield f"{_place(one)}  (by {one.by}: {names[0]}{more})"
+            by = f"{one.by}, its file" if one.by_file else one.by
+            yield f"{_place(one)}  (by {by}: {names[0]}{more})"
 
 
 def data_line(found: Answer) -> str:

@@ -206,7 +206,8 @@ def _missing(one: OwedScenario, found: list[tuple[Carrier, Outcome]], outcomes: 
         if outcome.node.family == "tests" and outcome.record and outcome.record.get("named") is False
     ]
     if silent:
-        return f"no test that ran carries it, and {', '.join(silent)} does not name its tests"
+        verb = "does not name its tests" if len(silent) == 1 else "do not name their tests"
+        return f"no test that ran carries it, and {', '.join(silent)} {verb}"
     return "no test that ran carries it"
 
 

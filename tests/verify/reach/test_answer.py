@@ -168,18 +168,57 @@ def test_another_graph_is_another_answer_and_the_same_graph_is_none(plain: Proje
     graph = json.loads(path.read_text())
     graph["links"] = [one for one in graph["links"] if one["relation"] != "calls"]
     path.write_text(json.dumps(graph))
-    assert {one["symbol"] for one in plain.verify()["unexplained"]} >= {"rate", "taxed", "total"}
+    assert {one["symbol"] for one in plain.verify()["unexplained"]} == {"rate", "taxed", "unused"}
+    # Without its calls no more is known of the test than what its file imports.
+    said = plain.morph("trace", "cart", "--json", "--no-collect").json["hunks"]
+    assert {(one["symbol"], one["by"], one["via"]) for one in said if one["symbol"]} == {
+        ("total", "graph", "file"), ("exempt", "graph", "file"),
+    }  # fmt: skip
+    text = plain.morph("trace", "cart", "--no-collect").out
+    assert "shop/total.py:6-11  total  (by graph, its file: test_sum)" in text
 
 
 def test_a_graph_that_is_older_than_the_code_says_so(plain: Project) -> None:
     plain.write("shop/total.py", TOTAL.replace("def unused(", "def fresh("))
     found = plain.verify()
     one = _of(found, "fresh")
-    assert (one["why"], one["known"]) == ("graph-stale", False)
-    assert "of which it is not known" in plain.morph("verify", "cart").out
+    assert (one["why"], one["known"], one["fix"]) == ("graph-stale", False, "morph-spec graph refresh")
+    text = plain.morph("verify", "cart").out
+    assert "of which it is not known" in text and text.count("run `morph-spec graph refresh`") == 1
     (plain.root / "graphify-out/graph.json").write_text("{")
     broken = plain.verify()
     assert broken["unexplained"] is None and "graph" in broken["unexplainedReason"]
+
+
+def test_tests_of_which_nothing_is_known_are_not_no_test(begun: Project) -> None:
+    begun.write("net/Shop/Cart.cs", "namespace Shop;\n\npublic class Cart\n{\n    public int Add(int n) => n + 1;\n}\n")
+    begun.write("net/Shop.Tests/CartTests.cs", "namespace Shop.Tests;\n\npublic class CartTests\n{\n}\n")
+    begun.write(".graphifyignore", "**/*.Tests/**\n")
+    begun.write("web/sum.ts", "export function sum(a: number) {\n  return a + 1;\n}\n")
+    begun.write("web/sum.test.ts", "import { sum } from './sum';\nit('sums', () => {\n  sum(1);\n});\n")
+    begun.write("lib/alone.go", "package lib\n\nfunc Alone() int {\n\treturn 1\n}\n")
+    _graph(begun)
+    found = begun.verify()
+    assert {(one["file"], one["why"], one["known"], *one["tests"]) for one in found["unexplained"]} == {
+        ("net/Shop/Cart.cs", "tests-not-in-graph", False, "net/Shop.Tests/CartTests.cs"),
+        ("web/sum.ts", "tests-not-run", False, "web/sum.test.ts"),
+        ("lib/alone.go", "no-test-reaches", True),
+        ("shop/tax.py", "reached-only-by-tests-without-scenario", True, "tests/test_shop.py:12 test_plain"),
+        ("shop/total.py", "no-test-reaches", True),
+    }
+    assert found["unnamedNodes"] == []
+    # A suite that names nothing says so once, and only of what it may run.
+    silent = [{"id": name, "command": "true", "cwd": name, "runner": "none"} for name in ("web", "lib")]
+    tests = [{"id": "unit", "command": PLAIN}, *silent]
+    begun.config(project={"build": [], "tests": tests})
+    found = begun.verify()
+    (one,) = (one for one in found["unexplained"] if one["why"] == "tests-not-named")
+    assert one["file"] == "web/sum.ts"
+    assert [one["node"] for one in found["unnamedNodes"]] == ["tests/web"]
+    text = begun.morph("verify", "cart").out
+    assert text.count("tests/web does not name its tests, so nobody knows") == 1
+    assert "tests/web, tests/lib do not name their tests" in text
+    assert text.index("tests/web does not name") < text.index("  web/sum.ts:1-3  sum  tests reach it that")
 
 
 def test_both_together_coverage_has_the_last_word(verified: Project) -> None:

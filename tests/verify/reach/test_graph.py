@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from morph_tasks.codegraph.index import open_index
+from morph_tasks.codegraph.recovery.service import recover
 from morph_tasks.codegraph.spans import definitions
 from morph_tasks.verify.reach.changes import Hunk
 from morph_tasks.verify.reach.graph import DEPTH, Graph
@@ -20,6 +21,29 @@ CHAIN = (
     + "\n\n\ndef step10():\n    return 1\n"
 )
 FILES = {
+    "svc/go.mod": "module example.com/svc\n\ngo 1.21\n",
+    "svc/keep.go": (
+        "package svc\n\ntype Store interface {\n\tTake(n int) int\n}\n\ntype Memory struct{ n int }\n\n"
+        "func (m *Memory) Take(n int) int {\n\treturn less(m.n, n)\n}\n\n"
+        "func less(a int, b int) int {\n\treturn a - b\n}\n\n"
+        "func Reserve(s Store) int {\n\treturn s.Take(1)\n}\n"
+    ),
+    "svc/keep_test.go": (
+        'package svc\n\nimport "testing"\n\nfunc TestReserve(t *testing.T) {\n'
+        "\tif Reserve(&Memory{n: 2}) != 1 {\n\t\tt.Fail()\n\t}\n}\n"
+    ),
+    "shop/discount.py": (
+        "class Discount:\n    def apply(self, cents: int) -> int:\n        return cents\n\n\n"
+        "class Percent(Discount):\n    def apply(self, cents: int) -> int:\n        return self._less(cents)\n\n"
+        "    def _less(self, cents: int) -> int:\n        return cents - 1\n\n\n"
+        "def total(discount: Discount) -> int:\n    return discount.apply(2)\n\n\n"
+        "def listed() -> int:\n    return 1\n"
+    ),
+    "tests/test_discount.py": (
+        "from shop.discount import Percent, listed, total\n\n\n"
+        "def test_total():\n    assert total(Percent()) == 1\n\n\n"
+        "CASES = [listed]\n\n\ndef test_plain():\n    assert CASES\n"
+    ),
     "svc/total.go": (
         "package svc\n\ntype Cart struct{ n int }\n\nfunc (c Cart) Sum() int {\n\treturn add(c.n, 1)\n}\n\n"
         "func add(a int, b int) int {\n\treturn a + b\n}\n\nfunc Total(n int) int {\n\treturn add(n, 2)\n}\n"
@@ -68,6 +92,8 @@ IN_WEB = RanTest("sums [C1]", "web/sum.test.ts", 3, "tests/web", ("C1",), True)
 
 
 IN_GO = RanTest("TestTotal/[C1]_adds", "svc/total_test.go", 5, "tests/go", ("C1",), True)
+RESERVED = RanTest("TestReserve", "svc/keep_test.go", 5, "tests/go", ("C1",), True)
+TOTAL = RanTest("test_total", "tests/test_discount.py", 4, "tests/unit", ("C1",), True)
 IN_NET = RanTest("Shop.Tests.CartTests.Adds(n: 1)", None, None, "tests/net", ("C1",), True)
 
 
@@ -79,13 +105,14 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (root / name).write_text(text)
     subprocess.run(["git", "init", "-q", "."], cwd=root, check=True)
     subprocess.run(["graphify", "extract", ".", "--code-only"], cwd=root, check=True, capture_output=True)
+    assert recover(root).failed == 0
     return root
 
 
 @pytest.fixture
 def graph(tree: Path) -> Iterator[Graph]:
     with open_index(tree) as index:
-        yield Graph(tree, index, [FILLED, CHAINED, IN_WEB, IN_GO, IN_NET])
+        yield Graph(tree, index, [FILLED, CHAINED, IN_WEB, IN_GO, IN_NET, RESERVED, TOTAL])
 
 
 def _piece(tree: Path, path: str, line: int) -> Piece:
@@ -115,10 +142,43 @@ def _line(path: str, text: str) -> int:
         ("svc/total.go", "return add(c.n, 1)", []),
         ("net/Shop/Cart.cs", "return Add(n)", [IN_NET]),
         ("net/Shop/Cart.cs", "return n + 1", [IN_NET]),
+        # Over an interface, and over a method that a subclass overrides.
+        ("svc/keep.go", "return less(m.n, n)", [RESERVED]),
+        ("svc/keep.go", "return a - b", [RESERVED]),
+        ("shop/discount.py", "return self._less(cents)", [TOTAL]),
+        ("shop/discount.py", "return cents - 1", [TOTAL]),
     ],
 )
 def test_what_reaches_a_line(tree: Path, graph: Graph, path: str, text: str, wanted: list[RanTest]) -> None:
     assert graph.reaching(_piece(tree, path, _line(path, text))) == wanted
+
+
+def test_what_only_the_file_of_a_test_reaches_is_told_apart(tree: Path, graph: Graph) -> None:
+    for path, text, wanted in (
+        ("web/sum.ts", "return add(a, 1)", [IN_WEB]),
+        ("shop/discount.py", "return 1", [TOTAL]),
+        ("shop/discount.py", "return cents - 1", []),
+        ("svc/keep.go", "return a - b", []),
+    ):
+        assert graph.by_file(_piece(tree, path, _line(path, text))) == wanted, text
+    # A file says nothing of a symbol that a test without a scenario in it reaches by itself.
+    plain = RanTest("test_plain", "tests/test_discount.py", 11, "tests/unit", ("C1",), True)
+    with open_index(tree) as index:
+        other = Graph(tree, index, [plain])
+        assert other.reaching(_piece(tree, "shop/discount.py", _line("shop/discount.py", "return cents - 1"))) == []
+        assert other.by_file(_piece(tree, "shop/discount.py", _line("shop/discount.py", "return 1"))) == [plain]
+
+
+def test_a_symbol_is_followed_back_over_an_interface_and_to_the_file_of_a_callback(tree: Path) -> None:
+    with open_index(tree) as index:
+        nobody = Graph(tree, index, [])
+
+        def said(path: str, text: str) -> list[str]:
+            return [one.said for one in nobody.testers(_piece(tree, path, _line(path, text)))]
+
+        assert said("svc/keep.go", "return a - b") == ["svc/keep_test.go:5 TestReserve"]
+        assert said("shop/discount.py", "return cents - 1") == ["tests/test_discount.py:4 test_total"]
+        assert said("web/sum.ts", "return add(a, 1)") == ["web/sum.test.ts"]
 
 
 def test_what_lies_in_no_definition_runs_when_its_file_is_loaded(tree: Path, graph: Graph) -> None:
@@ -131,7 +191,9 @@ def test_the_tests_that_do_reach_something_are_named(tree: Path) -> None:
     with open_index(tree) as index:
         nobody = Graph(tree, index, [])
         (line,) = (one.start + 1 for one in definitions("a.py", CHAIN.encode()) or () if one.name == "step2")
-        assert nobody.testers(_piece(tree, "shop/chain.py", line)) == ["tests/test_cart.py:9 test_chain"]
+        assert nobody.testers(_piece(tree, "shop/chain.py", line)) == [
+            ("tests/test_cart.py:9 test_chain", "tests/test_cart.py")
+        ]
         assert nobody.reaching(_piece(tree, "shop/chain.py", line)) == []
 
 
@@ -140,7 +202,7 @@ def test_a_test_that_the_graph_does_not_have_is_told(tree: Path, graph: Graph) -
     elsewhere = RanTest("Shop.Tests.OtherTests.Adds", None, None, "tests/net", ("C1",), True)
     with open_index(tree) as index:
         other = Graph(tree, index, [FILLED, elsewhere])
-        assert other.lost
+        assert other.lost == [elsewhere]
         assert other.reaching(_piece(tree, "net/Shop/Cart.cs", _line("net/Shop/Cart.cs", "return n + 1"))) == []
 
 
