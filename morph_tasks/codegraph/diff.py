@@ -102,10 +102,13 @@ class Changed:
                 for source, edge, target in self.within
             ]
             told += ["among the changed symbols themselves", *columns(rows)]
-        if self.unmatched:
-            missed = [one.line_for_people() for one in self.unmatched]
-            told += [*([""] if told else []), f"not matched with the graph: {len(missed)}", *missed]
-        return told
+        missed = self.missed()
+        return [*told, *([""] if told and missed else []), *missed]
+
+    def missed(self) -> list[str]:
+        """Return what could not be matched, for people."""
+        told = [one.line_for_people() for one in self.unmatched]
+        return [f"not matched with the graph: {len(told)}", *told] if told else []
 
 
 @dataclass

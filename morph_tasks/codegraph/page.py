@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from morph_tasks.codegraph.ask import place, printable
+from morph_tasks.codegraph.condensing import condensed
 from morph_tasks.codegraph.drawing import BAND_GAP, CARD, HEAD, ROW, Card, Drawing, arranged
 from morph_tasks.codegraph.page_parts import SCRIPT, STYLE
-from morph_tasks.codegraph.picture import condensed
+from morph_tasks.codegraph.picture import middle
 from morph_tasks.repo import own_page
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def _card(card: Card) -> Iterator[str]:
     if card.path:
         folder, _, name = card.path.rpartition("/")
         yield f'<text class="folder" x="{card.x + 10}" y="{top + 15}">{_text(_tail(folder, 42))}</text>'
-        yield f'<text class="file" x="{card.x + 10}" y="{top + 32}">{_text(_tail(name, _FIT))}'
+        yield f'<text class="file" x="{card.x + 10}" y="{top + 32}">{_text(middle(name, _FIT))}'
         yield f"<title>{_text(card.path)}</title></text>"
         top += HEAD
     for at, box in enumerate(card.boxes):
@@ -130,13 +131,9 @@ def _row(box: Box, card: Card, y: int) -> str:
     return (
         f'<g class="{kinds}" id="n{box.id}" tabindex="0" role="button" {data}>'
         f'<rect x="{x + 3}" y="{y + 1}" width="{CARD - 6}" height="{ROW - 2}" rx="4"/>'
-        f'<text x="{x + 12}" y="{y + 15}">{_text(_head(name, _FIT))}</text>'
+        f'<text x="{x + 12}" y="{y + 15}">{_text(middle(name, _FIT))}</text>'
         f"<title>{_text(f'{box.name}: {said}')}</title></g>"
     )
-
-
-def _head(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _tail(text: str, most: int) -> str:

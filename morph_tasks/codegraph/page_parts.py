@@ -130,6 +130,14 @@ SCRIPT = """
     if (event.key === 'Enter' && first) { first.scrollIntoView({ block: 'center', inline: 'center' }); pin(first.id); }
     if (event.key === 'Escape') { search.value = ''; search.dispatchEvent(new Event('input')); }
   });
+  var view = document.getElementById('view'), asked = document.querySelector('.row.asked');
+  if (asked) {
+    var at = asked.getBoundingClientRect(), seen = view.getBoundingClientRect();
+    if (at.right > seen.right || at.bottom > seen.bottom) {
+      view.scrollLeft += at.left - seen.left - seen.width / 2;
+      view.scrollTop += at.top - seen.top - seen.height / 2;
+    }
+  }
   var zoom = 1, width = svg.viewBox.baseVal.width, height = svg.viewBox.baseVal.height;
   function scale(to) {
     zoom = Math.min(3, Math.max(0.1, to));
@@ -138,7 +146,6 @@ SCRIPT = """
   document.getElementById('in').addEventListener('click', function () { scale(zoom * 1.25); });
   document.getElementById('out').addEventListener('click', function () { scale(zoom / 1.25); });
   document.getElementById('fit').addEventListener('click', function () {
-    var view = document.getElementById('view');
     scale(zoom === 1 ? Math.min(1, view.clientWidth / width, view.clientHeight / height) : 1);
   });
 }());

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from morph_tasks.codegraph.ask import place, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from morph_tasks.codegraph.answer import Answer
     from morph_tasks.codegraph.explain import Explained
     from morph_tasks.codegraph.index import Edge, Symbol
@@ -40,7 +38,10 @@ class Arrow(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """A whole drawing. `bands`: the title of each band that has a box; `said`: lines on what it shows."""
+    """A whole drawing. `bands`: the title of each band that has a box; `said`: lines on what it shows.
+
+    `remarks`: lines on what cannot be drawn, for a form that has no words beside the drawing.
+    """
 
     title: str
     said: tuple[str, ...]
@@ -48,6 +49,7 @@ class Picture(NamedTuple):
     boxes: tuple[Box, ...]
     arrows: tuple[Arrow, ...]
     level: str = "symbols"
+    remarks: tuple[str, ...] = ()
 
 
 class Drawable(Protocol):
@@ -82,7 +84,9 @@ def of_answer(found: Answer) -> Picture:
     bands |= {hit.depth: "directly" if hit.depth == 1 else f"at distance {hit.depth}" for hit in found.hits}
     names = ", ".join(shown(one) for one in found.seeds[:3]) + (" …" if len(found.seeds) > 3 else "")
     said = (*found.summary(), freshness_line(found.freshness))
-    return Picture(f"What depends on {names or 'this change'}", said, bands, tuple(boxes), tuple(arrows))
+    remarks = [*(found.changed.missed() if found.changed else ()), *(found.mentions.lines() if found.mentions else ())]
+    title = f"What depends on {names or 'this change'}"
+    return Picture(title, said, bands, tuple(boxes), tuple(arrows), remarks=tuple(remarks))
 
 
 def of_explained(found: Explained) -> Picture:
@@ -105,53 +109,16 @@ def of_explained(found: Explained) -> Picture:
     titles = {-1: "uses it", 0: "asked for", 1: "it uses"}
     said = (f"{len(found.used_by)} uses of it, {len(found.uses)} by it", freshness_line(found.freshness))
     bands = {band: title for band, title in titles.items() if any(box.band == band for box in boxes)}
-    return Picture(f"Around {shown(found.symbol)}", said, bands, boxes, tuple(arrows))
+    remarks = tuple(found.mentions.lines()) if found.mentions else ()
+    return Picture(f"Around {shown(found.symbol)}", said, bands, boxes, tuple(arrows), remarks=remarks)
 
 
-def condensed(picture: Picture, most: int) -> Picture:
-    """Return a picture of no more than `most` boxes as far as files, and then folders, can stand for their symbols."""
-    for level, name in (("files", str), ("folders", _folder)):
-        if len(picture.boxes) <= most:
-            break
-        picture = _grouped(picture, level, name)
-    return picture
-
-
-def _grouped(picture: Picture, level: str, name: Any) -> Picture:
-    groups: dict[tuple[int, str, bool], list[Box]] = {}
-    for box in picture.boxes:
-        groups.setdefault((box.band, name(box.path) or box.name, box.test), []).append(box)
-    boxes: list[Box] = []
-    stands_for: dict[int, int] = {}
-    for number, ((band, path, test), inside) in enumerate(groups.items()):
-        many = sum(box.many for box in inside)
-        external = all(box.external for box in inside)
-        boxes.append(Box(number, path, level[:-1], path, None, band, test, external, many))
-        stands_for |= {box.id: number for box in inside}
-    merged: dict[tuple[int, int], list[Arrow]] = {}
-    for arrow in picture.arrows:
-        merged.setdefault((stands_for[arrow.source], stands_for[arrow.target]), []).append(arrow)
-    arrows = [
-        Arrow(
-            source,
-            target,
-            _one(one.relation for one in every),
-            _one(one.via for one in every),
-            every[0].place,
-            sum(one.many for one in every),
-        )
-        for (source, target), every in merged.items()
-    ]
-    return picture._replace(boxes=tuple(boxes), arrows=tuple(arrows), level=level)
-
-
-def _one(words: Iterable[str]) -> str:
-    found = sorted(set(words))
-    return found[0] if len(found) == 1 else "several"
-
-
-def _folder(path: str) -> str:
-    return path.rpartition("/")[0]
+def middle(text: str, most: int) -> str:
+    """Return a text of no more than some signs: what it begins and ends with says most."""
+    if len(text) <= most:
+        return text
+    start = (most - 1) // 2
+    return f"{text[:start]}…{text[start + 1 - most :]}"
 
 
 def _arrow(source: int, target: int, edge: Edge) -> Arrow:

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from morph_tasks.codegraph.condensing import condensed
 from morph_tasks.codegraph.drawing import CARD, ROW, arranged
 from morph_tasks.codegraph.mermaid import flowchart
 from morph_tasks.codegraph.page import MARK, page, write_page
-from morph_tasks.codegraph.picture import Arrow, Box, Picture, condensed
+from morph_tasks.codegraph.picture import Arrow, Box, Picture
 from morph_tasks.errors import Refusal
 
 NASTY = 'a"]; click n0 "x"<script>alert(1)</script>&amp;%%{init}\n\x1b[31m`#quot;ü{}'
@@ -176,3 +177,8 @@ def test_a_page_replaces_nothing_but_a_page_of_its_own(tmp_path: Path) -> None:
     with pytest.raises(Refusal) as caught:
         write_page(tmp_path / "none/out.html", Drawn())
     assert caught.value.code == "write-failed"
+
+
+def test_a_long_name_is_cut_in_the_middle_of_a_card() -> None:
+    text = page(picture(1, name="AbstractRepositoryOfEverything{}.find_all_by_customer_name()"), [])
+    assert "AbstractRepositor…y_customer_name()</text>" in text
