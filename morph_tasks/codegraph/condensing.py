@@ -9,7 +9,7 @@ from morph_tasks.codegraph.picture import Arrow, Box, Picture
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-_FURTHER_UP = (4, 3, 2, 1)  # steps of a path that are kept
+_SHARES = (0.75, 0.4, 0.2, 0.1, 0)  # of the boxes that are drawn, those that are folders of their own
 _OUTSIDE = "outside of the project"
 
 
@@ -25,21 +25,22 @@ def condensed(picture: Picture, most: int) -> Picture:
 def squeezed(picture: Picture, most: int, most_arrows: int) -> Picture:
     """Return a picture of no more boxes and arrows, whatever it takes.
 
-    Beyond what `condensed` does a folder stands for itself at all distances, then for those below it; at last the
-    arrows that stand for the fewest edges are left out, and `said` tells how many.
+    Beyond what `condensed` does a folder stands for itself at all distances, then the small ones go together; at last
+    what stands for the fewest is left out, and `said` tells how many.
     """
 
     def fits() -> bool:
         return len(picture.boxes) <= most and len(picture.arrows) <= most_arrows
 
-    steps: list[tuple[str, Callable[[str], str], Callable[[int], int]]] = [
-        ("files", str, _band), ("folders", _folder, _band), ("folders", str, _side),
-        *(("folders", _up_to(steps), _side) for steps in _FURTHER_UP),
-    ]  # fmt: skip
-    for level, name, band in steps:
+    for level, name, band in (("files", str, _band), ("folders", _folder, _band), ("folders", str, _side)):
         if fits():
             return picture
         picture = _grouped(picture, level, name, band)
+    folders = picture
+    for share in _SHARES:
+        if fits():
+            return picture
+        picture = _grouped(folders, "folders", _but_the_largest(folders, int(most * share)), _side)
     return picture if fits() else _cut(picture, most, most_arrows)
 
 
@@ -96,8 +97,13 @@ def _cut(picture: Picture, most: int, most_arrows: int) -> Picture:
     )
 
 
-def _up_to(steps: int) -> Callable[[str], str]:
-    return lambda path: "/".join(path.split("/")[:steps])
+def _but_the_largest(picture: Picture, kept: int) -> Callable[[str], str]:
+    """Keep the folders that stand for most symbols; the rest is one for each folder at the top."""
+    sizes: dict[str, int] = {}
+    for box in picture.boxes:
+        sizes[box.path] = sizes.get(box.path, 0) + box.many
+    large = set(sorted(sizes, key=lambda path: (-sizes[path], path))[:kept])
+    return lambda path: path if path in large or "/" not in path else f"{path.partition('/')[0]}/…"
 
 
 def _one(words: Iterable[str]) -> str:

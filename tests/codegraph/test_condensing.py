@@ -29,10 +29,14 @@ def test_a_folder_stands_for_itself_at_all_distances_once_there_are_too_many() -
     assert sum(box.many for box in found.boxes) == 901
 
 
-def test_folders_further_up_stand_for_those_below_them() -> None:
-    found = squeezed(wide(3000), 60, 400)
-    assert {box.path for box in found.boxes if box.band} == {f"src/a{number}" for number in range(7)}
-    assert sum(box.many for box in found.boxes) == 3001
+def test_the_largest_folders_stay_and_the_others_go_together() -> None:
+    drawn = wide(3000)
+    many = tuple(Box(5000 + at, f"g{at}()", "function", f"big/b/x{at}.py", at, 1, False, False) for at in range(50))
+    found = squeezed(drawn._replace(boxes=(*drawn.boxes, *many)), 60, 400)
+    sizes = {(box.path, box.test): box.many for box in found.boxes if box.band}
+    assert sizes["big/b", False] == 50
+    assert {("src/…", False), ("src/…", True)} < sizes.keys()
+    assert sum(box.many for box in found.boxes) == 3051
 
 
 def test_at_last_what_stands_for_the_fewest_is_left_out_and_that_is_said() -> None:
