@@ -71,6 +71,7 @@ def _drawing_options(command: Command) -> Command:
 )
 @click.option("--prod", is_flag=True, help="Leave test code out of the answer.")
 @click.option("--uses-only", is_flag=True, help="Do not follow inherits, implements and extends.")
+@click.option("--mentions", is_flag=True, help="List every line of text with the name that the graph does not explain.")
 @click.option("--depth", type=click.IntRange(1, 99), default=2, show_default=True, metavar="N", help="How far to look.")
 @click.option("--raw", is_flag=True, help="Tell what graphify itself answers, with nothing put right.")
 @_drawing_options
@@ -81,6 +82,7 @@ def affected(
     base: str | None,
     prod: bool,
     uses_only: bool,
+    mentions: bool,
     depth: int,
     raw: bool,
     mermaid: bool,
@@ -92,7 +94,7 @@ def affected(
     from morph_tasks.codegraph.answer import Asked
     from morph_tasks.codegraph.asking import Tree, about_change, about_symbol
 
-    _check(symbol, base, raw=raw, others=prod or uses_only or mermaid or target is not None)
+    _check(symbol, base, raw=raw, others=prod or uses_only or mentions or mermaid or target is not None)
     _check_page(target, force=force)
     with _ways_out(as_json), _open(path, symbol, target, force=force) as (repo, index):
         if raw:
@@ -101,7 +103,7 @@ def affected(
             payload, told = raw_answer(index, repo.root, symbol or "", depth)
             say(payload, "\n".join(told), as_json)
             return 0
-        asked = Asked(depth, prod, uses_only)
+        asked = Asked(depth, prod, uses_only, mentions)
         if symbol is None:
             found = about_change(repo, index, base or None, asked)
         else:

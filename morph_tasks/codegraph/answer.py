@@ -28,6 +28,7 @@ class Asked(NamedTuple):
     depth: int = 2
     prod: bool = False
     uses_only: bool = False
+    mentions: bool = False  # compare with the text however many consumers there are, and list all lines
 
     def words(self) -> str:
         """Return what was looked for, in words."""
@@ -36,7 +37,10 @@ class Asked(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """One answer. `mentions` is None when there was something to tell and the text was not searched."""
+    """One answer. `mentions` is None when no symbol was asked for.
+
+    `untested`: test code of the language is not in the graph, so that none in the answer is not known to be none.
+    """
 
     seeds: Sequence[Symbol]
     asked: Asked
@@ -45,6 +49,7 @@ class Answer(NamedTuple):
     mentions: Mentions | None = None
     undecided: Sequence[dict[str, Any]] = ()
     changed: Changed | None = None
+    untested: bool = False
 
     @property
     def hits(self) -> list[Hit]:
@@ -65,15 +70,17 @@ class Answer(NamedTuple):
             "counts": {
                 "affected": len(self.hits),
                 "direct": sum(hit.depth == 1 for hit in self.hits),
-                "test": sum(hit.test for hit in self.hits),
+                "test": sum(hit.test for hit in self.hits) or (None if self.untested else 0),
             },
+            "testsNotInGraph": self.untested,
             "affected": [_hit_json(hit, names) for hit in self.hits],
             "undecided": list(self.undecided),
             "lookedAt": {"members": len(self.reach.members), "overridden": len(self.reach.stones)},
             "leftOut": {"tests": self.reach.tests_left_out, "inheritance": self.reach.inheritance_left_out},
             "mentions": self.mentions.as_json() if self.mentions else None,
             "mentionsTotal": self.mentions.total if self.mentions else None,
-            "mentionsError": self.mentions.error if self.mentions else None,
+            "mentionsError": self.mentions.reason() if self.mentions else None,
+            **(self.mentions.more_json() if self.mentions else {}),
         }
 
     def picture(self) -> Picture:
@@ -101,9 +108,14 @@ class Answer(NamedTuple):
             told += ["", *more]
         if self.undecided:
             told += ["", *undecided_lines(self.undecided)]
-        if self.mentions is not None:
-            told += ["", *self.mentions.lines()]
+        if self.mentions is not None and (lines := self.mentions.lines()):
+            told += ["", *lines]
         return [*told, "", freshness_line(self.freshness)]
+
+    def _untested(self) -> str:
+        from morph_tasks.codegraph.dotnet_tests import TOLD
+
+        return TOLD if self.untested else ""
 
     def summary(self) -> Iterator[str]:
         """Say how many there are, or what was looked at."""
@@ -116,7 +128,9 @@ class Answer(NamedTuple):
             direct = sum(hit.depth == 1 for hit in self.hits)
             tests = sum(hit.test for hit in self.hits)
             it = "it" if len(self.seeds) == 1 else "them"
-            yield f"{_depend(len(self.hits))} on {it}: {direct} directly; {tests} in test code"
+            in_tests = f"{tests} in test code" if tests or not self.untested else ""
+            told = [f"{_depend(len(self.hits))} on {it}: {direct} directly", in_tests, self._untested()]
+            yield "; ".join(filter(None, told))
         elif self.seeds:
             looked = [f"{len(self.seeds)} symbols" if len(self.seeds) > 1 else "the symbol"]
             if self.reach.members:
@@ -125,6 +139,8 @@ class Answer(NamedTuple):
                 looked.append(f"{_many(len(self.reach.stones), 'member')} of supertypes that they override")
             it = "it" if len(self.seeds) == 1 else "them"
             yield f"the graph has nothing that depends on {it}; looked at {', '.join(looked)} for {self.asked.words()}"
+            left.append(self._untested())
+        left = [one for one in left if one]
         if left:
             yield "; ".join(left)
 

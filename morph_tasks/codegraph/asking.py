@@ -8,15 +8,22 @@ from typing import TYPE_CHECKING, NamedTuple
 from morph_tasks.codegraph.affected import reach
 from morph_tasks.codegraph.answer import Answer, Asked
 from morph_tasks.codegraph.ask import resolve
+from morph_tasks.codegraph.dotnet_tests import left_out
 from morph_tasks.codegraph.freshness import of_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from typing import Any
 
+    from morph_tasks.codegraph.affected import Reach
     from morph_tasks.codegraph.diff import Changed
     from morph_tasks.codegraph.index import Index, Symbol
+    from morph_tasks.codegraph.mentions import Mentions
     from morph_tasks.repo.git import Repo
+
+# Comparing with the text costs a run of git and the reading of the files that are named; of a symbol that so many
+# depend on nobody reads the lines beside them.
+FEW = 100
 
 
 class Tree(NamedTuple):
@@ -54,16 +61,42 @@ def about_change(repo: Repo, index: Index, base: str | None, asked: Asked) -> An
 
 
 def about(tree: Tree, index: Index, seeds: Sequence[Symbol], asked: Asked, changed: Changed | None = None) -> Answer:
-    """Return what depends on any of some symbols; where nothing does, also where the text names them."""
+    """Return what depends on any of some symbols, and where the text names them as well."""
     alone = changed.alone if changed else frozenset[int]()
     found = reach(index, seeds, depth=asked.depth, prod=asked.prod, uses_only=asked.uses_only, alone=alone)
     undecided = undecided_uses(index, seeds, found.members)
-    mentioned = None
-    if not found.hits and seeds:
-        from morph_tasks.codegraph.mentions import mentions
+    mentioned = _mentions(tree, index, seeds, asked, found, alone)
+    fresh = of_tree(*tree, stamp=lambda: index.built_at)
+    untested = left_out(tree.root, tree.common_dir, seeds)
+    return Answer(seeds, asked, found, fresh, mentioned, undecided, changed, untested)
 
-        mentioned = mentions(tree.repo(), index, seeds)
-    return Answer(seeds, asked, found, of_tree(*tree, stamp=lambda: index.built_at), mentioned, undecided, changed)
+
+def _mentions(
+    tree: Tree, index: Index, seeds: Sequence[Symbol], asked: Asked, found: Reach, alone: Collection[int]
+) -> Mentions | None:
+    """Compare with the text; beside very many consumers only for the symbols without one, unless it is asked for."""
+    used = {hit.through for hit in found.hits if hit.depth == 1}
+    used |= {edge.target for hit in found.hits if hit.depth == 1 for edge in hit.more}
+    all_of_them = asked.mentions or len(found.hits) <= FEW
+    compared = seeds if all_of_them else [one for one in seeds if one.id not in used]
+    skipped = 0 if len(compared) == len(seeds) else len(found.hits)
+    if not seeds:
+        return None
+    from morph_tasks.codegraph import mentions
+
+    if not compared:
+        return mentions.not_compared(skipped)
+    return mentions.mentions(
+        tree.repo(),
+        index,
+        compared,
+        alone=alone,
+        used=used,
+        also=found.stones,
+        prod=asked.prod,
+        every=asked.mentions,
+        skipped=skipped,
+    )
 
 
 def undecided_uses(index: Index, seeds: Sequence[Symbol], members: Sequence[int]) -> list[dict[str, Any]]:

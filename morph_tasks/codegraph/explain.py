@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from morph_tasks.codegraph.mentions import Mentions
     from morph_tasks.codegraph.picture import Picture
 
+NOT_COMPARED = "the text was not compared with so many; graph affected --mentions compares it"
 _INSIDE = frozenset({"method", "contains", "defines"})
 _REMARKS = frozenset({"rationale_for"})
 
@@ -35,7 +36,7 @@ class Neighbour(NamedTuple):
 
 
 class Explained(NamedTuple):
-    """A symbol and its neighbourhood. `mentions` is None when the graph knows somebody who uses it."""
+    """A symbol and its neighbourhood. `mentions` is None when very many use it."""
 
     symbol: Symbol
     inside: Symbol | None
@@ -45,12 +46,14 @@ class Explained(NamedTuple):
     undecided: Sequence[dict[str, Any]]
     freshness: Freshness
     mentions: Mentions | None
+    parts: Sequence[Edge] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the document of `--json`."""
         return {
             "ok": True,
             "symbol": symbol_json(self.symbol),
+            "parts": [{"path": one.file, "line": one.line} for one in self.parts],
             "inside": symbol_json(self.inside) if self.inside else None,
             "freshness": freshness_json(self.freshness),
             "members": [symbol_json(one) for one in self.members],
@@ -59,13 +62,15 @@ class Explained(NamedTuple):
             "undecided": list(self.undecided),
             "mentions": self.mentions.as_json() if self.mentions else None,
             "mentionsTotal": self.mentions.total if self.mentions else None,
-            "mentionsError": self.mentions.error if self.mentions else None,
+            "mentionsError": self.mentions.reason() if self.mentions else NOT_COMPARED,
         }
 
     def lines(self) -> list[str]:
         """Return the neighbourhood for people."""
         told = [seed_line(self.symbol)]
-        if self.inside:
+        if self.parts:
+            told.append(f"declared in {len(self.parts)} parts: {', '.join(place(one.file, one.line) for one in self.parts)}")
+        elif self.inside:
             told.append(f"inside {seed_line(self.inside)}")
         if self.members:
             told += ["", f"holds {len(self.members)}:"]
@@ -80,6 +85,8 @@ class Explained(NamedTuple):
             told += ["", *undecided_lines(self.undecided)]
         if self.mentions is not None:
             told += ["", *self.mentions.lines()]
+        else:
+            told += ["", NOT_COMPARED]
         return [*told, "", freshness_line(self.freshness)]
 
     def picture(self) -> Picture:
@@ -91,7 +98,7 @@ class Explained(NamedTuple):
 
 def explain(tree: Tree, index: Index, text: str) -> Explained:
     """Return the neighbourhood of the symbol that a text names; raises Refusal as `resolve` does."""
-    from morph_tasks.codegraph.asking import undecided_uses
+    from morph_tasks.codegraph.asking import FEW, undecided_uses
 
     symbol = resolve(index, text, command="morph-spec graph explain")
     members = _members(index, symbol)
@@ -102,15 +109,26 @@ def explain(tree: Tree, index: Index, text: str) -> Explained:
     used_by = _neighbours(into, own, ends, incoming=True, centre=symbol)
     uses = _neighbours(out_of, own, ends, incoming=False, centre=symbol)
     mentioned = None
-    if not used_by:
+    if len(used_by) <= FEW:
         from morph_tasks.codegraph.mentions import mentions
 
-        mentioned = mentions(tree.repo(), index, [symbol])
+        mentioned = mentions(tree.repo(), index, [symbol], used=[symbol.id] if used_by else [])
     inside = next((ends[one] for one in holders if one in ends and ends[one].kind != "file"), None)
     inside = inside or next((ends[one] for one in holders if one in ends), None)
     undecided = undecided_uses(index, [symbol], [one.id for one in members])
+    parts = _parts(into, ends, symbol)
     fresh = of_tree(*tree, stamp=lambda: index.built_at)
-    return Explained(symbol, inside, members, used_by, uses, undecided, fresh, mentioned)
+    return Explained(symbol, inside, members, used_by, uses, undecided, fresh, mentioned, parts)
+
+
+def _parts(into: Sequence[Edge], ends: dict[int, Symbol], symbol: Symbol) -> list[Edge]:
+    """Return where each part of a type is declared; none for one that is declared in one place."""
+    by_file = {
+        edge.file: edge
+        for edge in into
+        if edge.target == symbol.id and edge.relation == "contains" and edge.file and ends[edge.source].kind == "file"
+    }
+    return sorted(by_file.values(), key=lambda edge: edge.file or "") if len(by_file) > 1 else []
 
 
 def _members(index: Index, symbol: Symbol) -> list[Symbol]:

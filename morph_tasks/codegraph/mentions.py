@@ -2,129 +2,281 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from morph_tasks.codegraph.ask import place, printable
-from morph_tasks.codegraph.layout import FOLDER
+from morph_tasks.codegraph.ask import place, printable, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from morph_tasks.codegraph.index import Index, Symbol
+    from morph_tasks.codegraph.mention_search import Line
+    from morph_tasks.codegraph.mention_sites import Sites
+    from morph_tasks.codegraph.mention_words import Wanted
     from morph_tasks.repo.git import Repo
 
 _MOST = 50
+_ALL = 2000  # with --mentions
+_FIRST = 5  # lines in code that are told below consumers
+_NAMES = 6
+_WORDS = 1000  # of one search
 _LONGEST = 160
-_READ = 4 << 20  # bytes of the answer of git
+_PROGRAMS = frozenset({
+    "py", "pyi", "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "vue", "svelte", "go", "rs", "cs", "fs", "vb",
+    "razor", "cshtml", "xaml", "java", "kt", "kts", "scala", "groovy", "rb", "erb", "php", "swift", "c", "h", "cc",
+    "cpp", "hpp", "m", "mm", "dart", "lua", "ex", "exs", "erl", "clj", "sh", "bash", "ps1", "sql", "jinja", "j2",
+    "html", "htm", "graphql", "proto",
+})  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Mention:
-    """One line of text with the name in it."""
+class Mention(NamedTuple):
+    """One line of text with words in it; `known` tells whether the graph has its file."""
 
     path: str
     line: int
     text: str
+    words: tuple[str, ...]
+    code: bool
+    test: bool
+    known: bool = True
 
     def as_json(self) -> dict[str, Any]:
-        return {"path": self.path, "line": self.line, "text": self.text}
+        return {
+            "path": self.path,
+            "line": self.line,
+            "text": self.text,
+            "words": list(self.words),
+            "code": self.code,
+            "test": self.test,
+            "inGraph": self.known,
+        }
 
 
-@dataclass(frozen=True)
-class Mentions:
-    """The first mentions and how many there are; `error` says why the text could not be searched."""
+class Elsewhere(NamedTuple):
+    """Lines that have the word and belong to another symbol, as the graph has it."""
 
-    names: tuple[str, ...]
-    found: tuple[Mention, ...] | None
-    total: int | None
+    symbol: Symbol
+    lines: int
+
+    def as_json(self) -> dict[str, Any]:
+        one = self.symbol
+        return {"id": one.key, "name": shown(one), "path": one.file, "line": one.line, "lines": self.lines}
+
+
+class Part(NamedTuple):
+    """The mentions of some words: those of symbols without consumers, or those of the others.
+
+    `clean`: nothing but the symbol itself has a word.
+    """
+
+    words: tuple[str, ...]
+    found: tuple[Mention, ...]
+    elsewhere: tuple[Elsewhere, ...]
+    clean: bool
+
+    @property
+    def code(self) -> int:
+        return sum(one.code for one in self.found)
+
+    def lines(self, *, beside: bool, every: bool, whole: bool) -> Iterator[str]:
+        """Yield them for people; `beside`: they come after consumers; not `whole`: there are more than were read."""
+        if not self.words:
+            return
+        hit = [word for word in self.words if any(word in one.words for one in self.found)]
+        said = _words(hit or self.words)
+        if self.found:
+            many = f"{'' if whole else 'at least '}{_lines(len(self.found))}"
+            code = f" ({self.code} in code)" if self.code != len(self.found) else ""
+            listed = self.found[: _ALL if every else _MOST]
+            if beside and not every:
+                listed = tuple(one for one in self.found if one.code)[:_FIRST]
+            head = f"{'and ' if beside else ''}{many} with the {said} that the graph does not explain{code}"
+            yield head + (":" if listed else "; affected --mentions lists them")
+            for one in listed:
+                remark = "" if one.known or not one.code else "  (file not in the graph)"
+                yield f"  {place(one.path, one.line)}: {printable(one.text)}{remark}"
+            if listed and (more := len(self.found) - len(listed)):
+                yield f"  … and {more} more" + ("" if every else "; affected --mentions lists them")
+        elif self.clean and not beside:
+            yield f"no line outside of it has the {said}"
+        elif not self.elsewhere:
+            yield f"the graph explains every line with the {said}"
+        if self.elsewhere:
+            count = sum(one.lines for one in self.elsewhere)
+            to = [f"{one.lines} to {_placed(one.symbol)}" for one in self.elsewhere[:_NAMES]]
+            if others := len(self.elsewhere) - len(to):
+                to.append(f"the rest to {others} more symbols")
+            have, them = ("line has", "it") if count == 1 else ("lines have", "them")
+            head = f"{count} more" if self.found else str(count)
+            yield f"{head} {have} the {_words(self.own)}; the graph gives {them} to another symbol: {', '.join(to)}"
+
+    @property
+    def own(self) -> list[str]:
+        return list(dict.fromkeys(one.symbol.name for one in self.elsewhere))
+
+
+class Mentions(NamedTuple):
+    """What the text says. `error`: why it was not searched; `skipped`: for how many consumers it was not compared."""
+
+    unused: Part
+    used: Part
     error: str | None = None
+    skipped: int = 0
+    tests_left_out: int = 0
+    whole: bool = True
+    every: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.unused.words, *self.used.words)))
+
+    @property
+    def all(self) -> list[Mention]:
+        return [*self.unused.found, *(one for one in self.used.found if one not in set(self.unused.found))]
+
+    @property
+    def found(self) -> tuple[Mention, ...] | None:
+        """Return the first of them; None when the text was not searched."""
+        if self.error or (self.skipped and not self.names):
+            return None
+        return tuple(self.all[: _ALL if self.every else _MOST])
+
+    @property
+    def total(self) -> int | None:
+        return None if self.found is None else len(self.all)
 
     def as_json(self) -> list[dict[str, Any]] | None:
-        return None if self.found is None else [one.as_json() for one in self.found]
+        found = self.found
+        return None if found is None else [one.as_json() for one in found]
+
+    def reason(self) -> str | None:
+        """Return why the text, or some of it, was not compared."""
+        if self.error:
+            return self.error
+        if self.skipped:
+            return f"not compared with the text: {self.skipped} symbols depend on it; affected --mentions compares it"
+        return None if self.whole else "there are more lines than are read"
+
+    def more_json(self) -> dict[str, Any]:
+        """Return what the document of an answer has beside the lines."""
+        known = self.found is not None
+        elsewhere = [one.as_json() for part in (self.unused, self.used) for one in part.elsewhere]
+        return {
+            "mentionsInCode": sum(one.code for one in self.all) if known else None,
+            "mentionsElsewhere": elsewhere if known else None,
+            "mentionsInTestsLeftOut": self.tests_left_out if known else None,
+        }
 
     def lines(self) -> list[str]:
         """Return them for people."""
-        said = ", ".join(map(printable, self.names))
-        if self.found is None:
-            return [f"the text was not searched for {said}: {self.error}"]
-        if not self.found:
-            return [f"no other line of the tree has the word {said}"]
-        many = f"{self.total} line{'' if self.total == 1 else 's'}"
-        head = f"{many} with the word {said} that the graph does not explain:"
-        rows = [f"  {place(one.path, one.line)}: {printable(one.text)}" for one in self.found]
-        more = (self.total or 0) - len(self.found)
-        return [head, *rows, *([f"  … and {more} more"] if more > 0 else [])]
+        if self.error:
+            return [f"the text was not searched for {', '.join(map(printable, self.names))}: {self.error}"]
+        told = list(self.unused.lines(beside=False, every=self.every, whole=self.whole))
+        told += self.used.lines(beside=True, every=self.every, whole=self.whole)
+        if self.tests_left_out:
+            told.append(f"{_lines(self.tests_left_out)} of test code left out by --prod")
+        if self.skipped:
+            told.append(f"the text was not compared: {self.skipped} symbols; affected --mentions compares it")
+        return told
 
 
-def mentions(repo: Repo, index: Index, seeds: Iterable[Symbol]) -> Mentions:
-    """Search the tracked and the new files for the names of symbols, as whole words.
+def not_compared(consumers: int) -> Mentions:
+    """Return that the text was not compared beside so many consumers."""
+    nothing = Part((), (), (), True)
+    return Mentions(nothing, nothing, skipped=consumers)
 
-    Left out: definitions of symbols of that name, the sites of edges to them, and what is inside a seed itself.
+
+def mentions(
+    repo: Repo,
+    index: Index,
+    seeds: Iterable[Symbol],
+    *,
+    alone: Collection[int] = (),
+    used: Collection[int] = (),
+    also: Collection[int] = (),
+    prod: bool = False,
+    every: bool = False,
+    skipped: int = 0,
+) -> Mentions:
+    """Search the tracked and the new files for the names of symbols and of their members, as whole words.
+
+    Left out: definitions of symbols of the name, the sites of edges and what is in the same definition as one, and what
+    is inside a seed itself. `alone`: seeds without their members; `used`: those that have consumers; `also`: symbols
+    whose users are in the answer.
     """
+    from morph_tasks.codegraph.mention_search import search
+    from morph_tasks.codegraph.mention_sites import Parsed, Sites
+    from morph_tasks.codegraph.mention_words import wanted
     from morph_tasks.errors import Refusal
 
-    seeds = list(seeds)
-    names = tuple(sorted({name for one in seeds if (name := _word(one))}))
-    if not names:
-        return Mentions((), (), 0)
+    asked = wanted(index, seeds, alone, used)
+    unused = tuple(sorted({word for one in asked if one.unused for word in one.words}))
+    others = tuple(sorted({word for one in asked for word in one.words} - set(unused)))
+    words = (*unused, *others)
+    empty = Mentions(Part(unused, (), (), True), Part(others, (), (), True), skipped=skipped, every=every)
+    if not words:
+        return empty
+    if len(words) > _WORDS:
+        return empty._replace(error=f"{len(words)} words are too many for one search")
     try:
-        lines = _search(repo, names)
+        lines, whole = search(repo, words)
     except Refusal as refusal:
-        return Mentions(names, None, None, refusal.what)
-    explained = _explained(index, names, seeds)
-    inside = _Inside(repo, seeds)
-    left = [one for one in lines if (one.path, one.line) not in explained and not inside.holds(one)]
-    return Mentions(names, tuple(left[:_MOST]), len(left))
+        return empty._replace(error=refusal.what)
+    sites = Sites(index, asked, Parsed(repo.root), also)
+    first, left_first = _part(index, asked, sites, lines, unused, prod=prod)
+    second, left_second = _part(index, asked, sites, lines, others, prod=prod)
+    return Mentions(first, second, None, skipped, left_first + left_second, whole, every)
 
 
-def _word(symbol: Symbol) -> str:
-    """Return the word to search for; that of a file is its name without endings."""
-    if symbol.kind != "file":
-        return symbol.name
-    name = (symbol.file or symbol.label).rsplit("/", 1)[-1]
-    return name.split(".", 1)[0] or name
+def _part(
+    index: Index, asked: Sequence[Wanted], sites: Sites, lines: Sequence[Line], words: tuple[str, ...], *, prod: bool
+) -> tuple[Part, int]:
+    """Return the mentions of some words, and how many of test code are left out."""
+    from morph_tasks.codegraph.marks import is_test
+    from morph_tasks.codegraph.mention_sites import INSIDE
+
+    own = {one.words[0] for one in asked if one.words}
+    found: list[Mention] = []
+    given: dict[int, int] = {}
+    clean, tests = True, 0
+    for line in lines:
+        reasons = {word: sites.of(line, word) for word in line.words if word in words}
+        clean = clean and all(one == INSIDE for one in reasons.values())
+        left = tuple(word for word, reason in reasons.items() if reason is None)
+        for word, reason in reasons.items():
+            if isinstance(reason, int) and word in own:
+                given[reason] = given.get(reason, 0) + 1
+        if left and prod and is_test(line.path):
+            tests += 1
+        elif left:
+            text = line.text[: 4 * _LONGEST].decode("utf-8", "replace").strip()[:_LONGEST]
+            found.append(Mention(line.path, line.line, text, left, _is_code(line.path), is_test(line.path)))
+    found.sort(key=lambda one: (not one.code, one.test, not own & set(one.words), one.path, one.line))
+    known = {symbol.file for symbol in index.where("p.path IN ({})", {one.path for one in found[:_ALL]})}
+    marked = tuple(one._replace(known=one.path in known) for one in found)
+    elsewhere = sorted((Elsewhere(sites.same[one], count) for one, count in given.items()), key=_order)
+    return Part(words, marked, tuple(elsewhere), clean), tests
 
 
-def _search(repo: Repo, names: Iterable[str]) -> list[Mention]:
-    words = [part for name in names for part in ("-e", name)]
-    options = ("-I", "-n", "-w", "-z", "-F", "--full-name", "--no-color", "--untracked")
-    where = ("--", ".", f":(exclude){FOLDER}", ":(exclude).graphifyignore")
-    done = repo.lightly().run("-c", "submodule.recurse=false", "grep", *options, *words, *where, ok=(0, 1))
-    found = []
-    for line in done.stdout[:_READ].split(b"\n"):
-        path, _, rest = line.partition(b"\0")
-        number, _, text = rest.partition(b"\0")
-        if number.isdigit():
-            shown = text[: 4 * _LONGEST].decode("utf-8", "replace").strip()[:_LONGEST]
-            found.append(Mention(path.decode("utf-8", "surrogateescape"), int(number), shown))
-    return found
+def _order(one: Elsewhere) -> tuple[int, str, int, int]:
+    return -one.lines, one.symbol.file or "", one.symbol.line or 0, one.symbol.id
 
 
-def _explained(index: Index, names: Iterable[str], seeds: Iterable[Symbol]) -> set[tuple[str | None, int | None]]:
-    same = {one.id: one for one in (*index.names(set(names)), *seeds)}
-    return {(one.file, one.line) for one in same.values()} | {(edge.file, edge.line) for edge in index.into(list(same))}
+def _is_code(path: str) -> bool:
+    name = path.rpartition("/")[2].lower()
+    return name.rpartition(".")[2] in _PROGRAMS if "." in name else False
 
 
-class _Inside:
-    """Where the seeds themselves lie."""
-
-    def __init__(self, repo: Repo, seeds: Iterable[Symbol]) -> None:
-        self._spans: dict[str, list[tuple[int, int]]] = {}
-        for path in {one.file for one in seeds if one.file}:
-            mine = [one for one in seeds if one.file == path]
-            if any(one.kind == "file" for one in mine):
-                self._spans[path] = [(1, 1 << 60)]
-                continue
-            self._spans[path] = [span for one in mine if (span := _span(repo, path, one))]
-
-    def holds(self, mention: Mention) -> bool:
-        return any(start <= mention.line <= end for start, end in self._spans.get(mention.path, ()))
+def _words(words: Sequence[str]) -> str:
+    told = ", ".join(map(printable, words[:_NAMES]))
+    more = f" and {len(words) - _NAMES} more" if len(words) > _NAMES else ""
+    return f"word{'' if len(words) == 1 else 's'} {told}{more}"
 
 
-def _span(repo: Repo, path: str, symbol: Symbol) -> tuple[int, int] | None:
-    from morph_tasks.codegraph.spans import matching, read_definitions
+def _lines(count: int) -> str:
+    return f"{count} line{'' if count == 1 else 's'}"
 
-    found = read_definitions(repo.root, path)
-    one = matching(found or [], symbol.name, symbol.owner, symbol.line)
-    return (one.start, one.end) if one else None
+
+def _placed(symbol: Symbol) -> str:
+    where = place(symbol.file, symbol.line)
+    return f"{shown(symbol)} ({where})" if where else shown(symbol)

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_FLAGS = {"--prod", "--uses-only", "--json"}
+_FLAGS = {"--prod", "--uses-only", "--mentions", "--json"}
 
 
 def answer(argv: Sequence[str]) -> int | None:
@@ -44,7 +44,7 @@ def _told(symbol: str, depth: int, words: Sequence[str]) -> int | None:
     gc.disable()  # thousands of small records that live until the end, which is near
     try:
         with open_index(Path(places[0])) as index:
-            asked = Asked(depth, "--prod" in words, "--uses-only" in words)
+            asked = Asked(depth, "--prod" in words, "--uses-only" in words, "--mentions" in words)
             found = about_symbol(Tree(*places), index, symbol, asked)
             warnings = index.warnings
     except Refusal:

@@ -46,7 +46,7 @@ def test_who_uses_it_and_what_it_uses_with_places_members_and_tests(project: Pro
     ]  # fmt: skip
     assert [one.name for one in found.members] == ["total", "add"]
     assert found.inside and found.inside.key == "a.py"
-    assert found.mentions is None
+    assert found.mentions and found.mentions.total == 0
 
 
 def test_a_member_has_its_siblings_as_neighbours(project: Project) -> None:
@@ -109,3 +109,26 @@ def test_a_property_is_held_by_its_type_and_has_its_name(project: Project) -> No
     assert [one.symbol.name for one in found.used_by] == ["Tax", "Page"]
     assert found.inside and found.inside.name == "Bill"
     assert found.lines()[0].startswith("Bill.Amount  other  a.cs:4")
+
+
+def test_a_type_in_parts_says_where_each_part_is(project: Project) -> None:
+    graph = HandMade()
+    graph.symbol("a.cs:Bill", 3)
+    graph.symbol("b.cs", 1)
+    part = {"source": "b.cs", "target": "a.cs:Bill", "relation": "contains", "source_file": "b.cs"}
+    graph.links.append({**part, "source_location": "L5"})
+    found = look(project, graph, "Bill")
+    assert found.lines()[1] == "declared in 2 parts: a.cs:3, b.cs:5"
+    assert found.as_json()["parts"] == [{"path": "a.cs", "line": 3}, {"path": "b.cs", "line": 5}]
+    graph.links.pop()
+    assert look(project, graph, "Bill").as_json()["parts"] == []
+
+
+def test_a_long_name_does_not_move_the_columns(project: Project) -> None:
+    graph = made()
+    long = "w.py:a_name_that_is_much_longer_than_all_of_the_others_together"
+    graph.use(long, "a.py:Cart.total", line=12)
+    lines = look(project, graph, "Cart.total").lines()
+    at = lines.index(f"  {long.partition(':')[2]}()")
+    assert lines[at + 1].split() == ["calls", "w.py:12"]
+    assert {line.index("calls") for line in lines if " calls " in line and "w.py" in line} == {lines[at + 1].index("calls")}

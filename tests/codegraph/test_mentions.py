@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from morph_tasks.codegraph.answer import Answer, Asked
+from morph_tasks.codegraph.asking import Tree, about
 from morph_tasks.codegraph.index import open_index
 from morph_tasks.codegraph.mentions import Mentions, mentions
 from morph_tasks.repo.git import open_repo
@@ -69,7 +71,7 @@ def test_many_mentions_are_counted_and_the_first_are_told(shop: Project) -> None
     found = look(shop)
     assert found.total == 302
     assert len(found.found or ()) == 50
-    assert found.lines()[-1] == "  … and 252 more"
+    assert found.lines()[-1] == "  … and 252 more; affected --mentions lists them"
 
 
 def test_a_long_line_is_cut_and_control_signs_are_spelled(shop: Project) -> None:
@@ -84,7 +86,183 @@ def test_nothing_found_is_said(shop: Project) -> None:
     graph.symbol("a.py:zzz", 5)
     found = look(shop, "a.py:zzz", graph)
     assert (found.found, found.total) == ((), 0)
-    assert found.lines() == ["no other line of the tree has the word zzz"]
+    assert found.lines() == ["no line outside of it has the word zzz"]
+
+
+def ask(
+    project: Project, graph: HandMade, *keys: str, depth: int = 1, prod: bool = False, every: bool = False
+) -> Answer:
+    """Ask a graph for symbols together, as a change does."""
+    graph.write(project.root)
+    repo = open_repo(project.root)
+    with open_index(project.root) as index:
+        seeds = [index.find(key)[0] for key in keys]
+        return about(Tree.of(repo), index, seeds, Asked(depth, prod, mentions=every))
+
+
+def told(answer: Answer) -> list[tuple[str, int]]:
+    assert answer.mentions is not None
+    return places(answer.mentions)
+
+
+def test_a_consumer_does_not_hide_the_lines_that_no_edge_explains(shop: Project) -> None:
+    shop.write("b.py", "from a import price\n\n\ndef one():\n    price(1)\n\n\ndef two(x):\n    x.price()\n")
+    graph = HandMade()
+    graph.symbol("a.py:price", 1)
+    graph.use("b.py:one", "a.py:price", line=5)
+    answer = ask(shop, graph, GRAPH)
+    assert len(answer.hits) == 1
+    assert told(answer) == [("a.py", 5), ("b.py", 1), ("b.py", 9), ("docs.md", 1)]
+    assert answer.as_json()["mentionsInCode"] == 3
+    assert "and 4 lines with the word price that the graph does not explain (3 in code):" in answer.lines()
+    assert "  b.py:9: x.price()" in answer.lines()
+    assert "  … and 1 more; affected --mentions lists them" in answer.lines()
+    assert any("docs.md:1" in line for line in ask(shop, graph, GRAPH, every=True).lines())
+
+
+def test_what_is_in_one_definition_with_an_edge_is_explained(shop: Project) -> None:
+    shop.write(
+        "b.py",
+        "from a import (\n    price,\n)\n\n\ndef one():\n    price(1)\n    price(2)\n\n\ndef two(x):\n    x.price()\n",
+    )
+    graph = HandMade()
+    graph.use("b.py", "a.py:price", "imports", 1)
+    graph.use("b.py:one", "a.py:price", line=7)
+    assert [one for one in told(ask(shop, graph, GRAPH)) if one[0] == "b.py"] == [("b.py", 12)]
+
+
+def test_every_line_explained_is_said_so_and_not_as_no_line(shop: Project) -> None:
+    (shop.root / "docs.md").unlink()
+    shop.write("a.py", "def price(n):\n    return n\n")
+    shop.write("b.py", "def one():\n    price(1)\n")
+    graph = HandMade()
+    graph.use("b.py:one", "a.py:price", line=2)
+    assert "the graph explains every line with the word price" in ask(shop, graph, GRAPH).lines()
+
+
+def test_lines_that_the_graph_gives_to_another_symbol_are_counted_with_its_name(project: Project) -> None:
+    project.write(
+        "mail.py", "class Mailer:\n    def send(self): ...\n\n\nclass Smtp:\n    def send(self):\n        return 1\n"
+    )
+    project.write("use.py", "def run(mailer: Mailer):\n    mailer.send()\n")
+    project.commit()
+    graph = HandMade()
+    graph.symbol("mail.py:Mailer", 1)
+    graph.symbol("mail.py:Mailer.send", 2)
+    graph.symbol("mail.py:Smtp", 5)
+    graph.symbol("mail.py:Smtp.send", 6)
+    graph.use("use.py:run", "mail.py:Mailer.send", line=2)
+    answer = ask(project, graph, "Smtp.send")
+    assert (answer.hits, told(answer)) == ([], [])
+    said = "1 line has the word send; the graph gives it to another symbol: 1 to Mailer.send() (mail.py:2)"
+    assert said in answer.lines()
+    assert not any("no line" in line for line in answer.lines())
+    assert [(one["name"], one["lines"]) for one in answer.as_json()["mentionsElsewhere"]] == [("Mailer.send()", 1)]
+
+
+def test_a_decorator_above_a_symbol_is_not_inside_of_it_but_its_setter_is(project: Project) -> None:
+    project.write("a.py", '@handler("quote")\ndef quote():\n    quote()\n')
+    project.write(
+        "b.py", "class B:\n    @property\n    def rate(self): ...\n\n    @rate.setter\n    def rate(self, x): ...\n"
+    )
+    project.commit()
+    graph = HandMade()
+    graph.symbol("a.py:quote", 2)
+    graph.symbol("b.py:B", 1)
+    graph.symbol("b.py:B.rate", 3)
+    assert told(ask(project, graph, "quote")) == [("a.py", 1)]
+    assert ("b.py", 5) not in told(ask(project, graph, "B.rate"))
+
+
+def test_each_changed_symbol_without_a_consumer_keeps_its_lines(shop: Project) -> None:
+    shop.write("b.py", "def gone():\n    pass\n")
+    shop.write("c.py", "def run(x):\n    x.gone()\n\n\ndef other():\n    price()\n")
+    graph = HandMade()
+    graph.symbol("b.py:gone", 1)
+    graph.use("c.py:other", "a.py:price", line=6)
+    answer = ask(shop, graph, "gone", "price")
+    assert len(answer.hits) == 1
+    assert ("c.py", 2) in told(answer)
+    at = answer.lines().index("1 line with the word gone that the graph does not explain:")
+    assert answer.lines()[at + 1] == "  c.py:2: x.gone()"
+
+
+def test_a_type_is_searched_by_the_names_of_its_members_too(project: Project) -> None:
+    project.write("tax.cs", "static class Rounding {\n  static decimal Round2(this decimal x) => x;\n}\n")
+    project.write("use.cs", "class Use {\n  decimal A() { var t = B(); return t.Round2(); }\n}\n")
+    project.commit()
+    graph = HandMade()
+    graph.symbol("tax.cs:Rounding", 1)
+    graph.symbol("tax.cs:Rounding.Round2", 2)
+    answer = ask(project, graph, "Rounding")
+    assert told(answer) == [("use.cs", 2)]
+    assert "1 line with the word Round2 that the graph does not explain:" in answer.lines()
+
+
+def test_the_receivers_of_a_type_are_the_type_itself(project: Project) -> None:
+    project.write(
+        "disk.go",
+        "package store\n\ntype Disk struct{}\n\nfunc (d *Disk) Save() {\n\tvar e Disk\n\t_ = e\n}\n\n"
+        "func Other() {\n\tvar e Disk\n\t_ = e\n}\n",
+    )
+    project.commit()
+    graph = HandMade()
+    graph.symbol("disk.go:Disk", 3)
+    graph.symbol("disk.go:Disk.Save", 5)
+    assert told(ask(project, graph, "Disk")) == [("disk.go", 11)]
+
+
+def test_code_comes_first_then_tests_then_prose_and_prod_leaves_tests_out(shop: Project) -> None:
+    shop.write("aa.po", "price\n")
+    shop.write("tests/test_b.py", "x = price\n")
+    shop.write("z.py", "x = price\n")
+    shop.write("b.py", "price()\n")
+    graph = HandMade()
+    graph.symbol("a.py:price", 1)
+    assert [path for path, _ in told(ask(shop, graph, GRAPH))] == [
+        "a.py", "b.py", "z.py", "tests/test_b.py", "aa.po", "docs.md",
+    ]  # fmt: skip
+    answer = ask(shop, graph, GRAPH, prod=True)
+    assert "tests/test_b.py" not in dict(told(answer))
+    assert "1 line of test code left out by --prod" in answer.lines()
+    assert answer.as_json()["mentionsInTestsLeftOut"] == 1
+
+
+def test_beside_very_many_consumers_the_text_is_not_compared_and_that_is_said(
+    shop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("morph_tasks.codegraph.asking.FEW", 1)
+    shop.write("b.py", "def gone():\n    pass\n")
+    shop.write("c.py", "x.gone()\n")
+    graph = HandMade()
+    graph.symbol("b.py:gone", 1)
+    graph.use("d.py:one", "a.py:price", line=1)
+    graph.use("d.py:two", "a.py:price", line=2)
+    answer = ask(shop, graph, GRAPH)
+    assert answer.as_json()["mentions"] is None
+    assert "--mentions" in answer.as_json()["mentionsError"]
+    assert "the text was not compared: 2 symbols; affected --mentions compares it" in answer.lines()
+    assert told(ask(shop, graph, GRAPH, every=True))
+    assert told(ask(shop, graph, GRAPH, "gone")) == [("c.py", 1)]
+    assert any("the text was not compared" in line for line in ask(shop, graph, GRAPH, "gone").lines())
+
+
+@pytest.mark.parametrize("ruled", [True, False])
+def test_tests_of_dotnet_that_the_rules_leave_out_are_unknown_and_not_none(project: Project, ruled: bool) -> None:
+    project.write(".graphifyignore", "**/*.Tests/**\n" if ruled else "# none\n")
+    project.write("Bill.cs", "class Bill { }\n")
+    project.write("Shop.Tests/BillTests.cs", "class BillTests { Bill b; }\n")
+    project.commit()
+    graph = HandMade()
+    graph.use("Use.cs:Use", "Bill.cs:Bill", "references", 1)
+    answer = ask(project, graph, "Bill")
+    said = answer.as_json()
+    assert (said["counts"]["test"], said["testsNotInGraph"]) == ((None, True) if ruled else (0, False))
+    summary = next(answer.summary())
+    assert ("test projects of .NET are not in the graph" in summary) == ruled
+    assert ("0 in test code" in summary) != ruled
+    assert told(answer) == [("Shop.Tests/BillTests.cs", 1)]
+    assert "  Shop.Tests/BillTests.cs:1: class BillTests { Bill b; }  (file not in the graph)" in answer.lines()
 
 
 def test_a_search_that_fails_is_no_empty_answer(shop: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def test_affected_tells_consumers_with_their_sites_and_tests(shop: Project) -> N
     assert found["test_total()"]["test"] is True
     assert answer["freshness"]["state"] == "fresh"
     assert answer["counts"]["affected"] == len(answer["affected"])
-    assert answer["mentions"] is None
+    assert answer["mentions"] == []
     lines = shop.morph("graph", "affected", "Cart").out.splitlines()
     assert any(line.split()[0] == "pay()" and "shop/till.py:" in line for line in lines if line.strip())
     assert lines[-1] == "graph: fresh"
@@ -52,7 +52,7 @@ def test_prod_leaves_the_tests_out(shop: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [(), ("--json",), ("--prod",), ("--uses-only", "--depth", "1"), ("--json", "--depth", "3")]
+    "words", [(), ("--json",), ("--prod", "--mentions"), ("--uses-only", "--depth", "1"), ("--json", "--depth", "3")]
 )
 def test_the_quick_way_answers_like_the_command(shop: Project, words: tuple[str, ...]) -> None:
     quick = shop.morph("graph", "affected", "Cart.total", *words)
@@ -61,12 +61,13 @@ def test_the_quick_way_answers_like_the_command(shop: Project, words: tuple[str,
     assert quick.code == 0
 
 
-def test_the_quick_way_needs_no_commands_and_starts_no_program(shop: Project) -> None:
+def test_the_quick_way_needs_no_commands_and_starts_no_program_beside_many_consumers(shop: Project) -> None:
     asked(shop, "affected", "Cart")  # the index is there
     code = (
         "import sys, os; from morph_tasks.entry import _quick\n"
         "def no(*words, **more): raise AssertionError(words)\n"
         "os.posix_spawn = os.posix_spawnp = os.fork = os.execv = no\n"
+        "import morph_tasks.codegraph.asking as asking; asking.FEW = 0\n"
         "assert _quick(['graph', 'affected', 'Cart']) == 0\n"
         "heavy = {'click', 'pydantic', 'subprocess', 'sh', 'msgspec', 'dataclasses', 'networkx', 'logging'}\n"
         "print(sorted(heavy & sys.modules.keys()))"
@@ -114,7 +115,8 @@ def test_an_empty_answer_says_what_was_looked_at_and_what_the_text_says(shop: Pr
     shop.write("notes.txt", "call pay twice\n")
     answer = asked(shop, "affected", "pay")
     assert answer["affected"] == []
-    assert answer["mentions"] == [{"path": "notes.txt", "line": 1, "text": "call pay twice"}]
+    place = {"path": "notes.txt", "line": 1, "text": "call pay twice"}
+    assert answer["mentions"] == [{**place, "words": ["pay"], "code": False, "test": False, "inGraph": False}]
     assert answer["mentionsTotal"] == 1
     said = shop.morph("graph", "affected", "pay").out
     assert "the graph has nothing that depends on it; looked at the symbol" in said
