@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -123,12 +124,39 @@ def outdated(repo: Repo, feature: str, files: PlannedFiles, bases: Sequence[Base
     landed = _landed(repo, feature, own, (known, tips), (files, around))
     if landed:
         return Outdated(STALE, "", tuple(bases), landed, graph)
+    younger = _younger(repo, graph, known, tips) if graph.known and not own else []
+    if younger:
+        what = (
+            f"the graph is older than what came into {branch} ({', '.join(younger[:3])}{' …' if younger[3:] else ''})"
+        )
+        what += ", so whether that depends on the plan is not known: morph-spec graph refresh in the main tree"
+        return Outdated(UNKNOWN, what, tuple(bases), (), graph)
     came = 0 if graph.known else how_many(repo, known, tips, merges=own)
     if not came:
         return Outdated(CURRENT, "", tuple(bases), (), graph)
     commits = f"{came} commit{'' if came == 1 else 's'} came into {branch} and touched"
     what = f"{commits} no file of the plan; whether anything around them is not known: {graph.reason}"
     return Outdated(UNKNOWN, what, tuple(bases), (), graph)
+
+
+def _younger(repo: Repo, graph: Graph, bases: Sequence[str], tips: Sequence[str]) -> list[str]:
+    """Return the source files that came after the commit of the graph, or after the bases where that is not known."""
+    from morph_tasks.codegraph.spans import language_of
+
+    starts = [graph.built_at] if graph.built_at and graph.built_at.isalnum() else []
+    found: set[str] = set()
+    for tip in tips:
+        new = [_added(repo, start, tip) for start in starts]
+        new = new if new and None not in new else [_added(repo, start, tip) for start in bases]
+        found |= frozenset.intersection(*(one or frozenset() for one in new))
+    return sorted(path for path in found if language_of(path))
+
+
+def _added(repo: Repo, start: str, tip: str) -> frozenset[str] | None:
+    """Return the files that a commit has and an earlier one has not; None when that is not here."""
+    options = ("--name-only", "-z", "--no-renames", "--diff-filter=A", "--no-ext-diff")
+    done = repo.run("diff", *options, start, tip, "--", ok=range(256))
+    return None if done.code else frozenset(os.fsdecode(path) for path in done.stdout.split(b"\0") if path)
 
 
 def _around(repo: Repo, files: PlannedFiles) -> tuple[dict[str, Near], Graph]:

@@ -10,6 +10,7 @@ from morph_tasks.plan.base import Base, base_now
 from morph_tasks.plan.files import PlannedFiles
 from morph_tasks.repo.git import Repo, open_repo
 from tests.codegraph.handmade import shop
+from tests.codegraph.rawgraphs import put
 from tests.codegraph.test_landed import merge
 from tests.conftest import Project
 
@@ -75,6 +76,20 @@ def test_a_merge_of_something_else_is_none(planned: Project) -> None:
     merge(planned, "morph/tea", {"src/alone.py": "2\n"})
     found = ask(planned, base)
     assert (found.state, found.reason, found.landed) == (CURRENT, "", ())
+
+
+@pytest.mark.parametrize("stamp", ["before", "gone", "--output=oh", None])
+def test_new_code_that_the_graph_is_too_old_to_know_is_not_verified(planned: Project, stamp: str | None) -> None:
+    base = now(planned)
+    document = json.loads((planned.root / "graphify-out/graph.json").read_text())
+    commit = {"before": planned.git("rev-parse", "HEAD"), "gone": "f" * 40}.get(stamp or "", stamp)
+    put(planned.root, json.dumps({**document, "built_at_commit": commit}))
+    tip = merge(planned, "morph/tea", {"src/teapot.py": "from src.cart import Cart\n", "notes.md": "tea\n"})
+    found = ask(planned, base)
+    assert (found.state, found.stale) == (UNKNOWN, None) and "(src/teapot.py)" in found.reason
+    put(planned.root, json.dumps({**document, "built_at_commit": tip}))
+    assert ask(planned, base).state == CURRENT  # by a graph that has it
+    assert not (planned.root / "oh").exists()
 
 
 def test_without_a_graph_the_files_are_still_compared(planned: Project) -> None:
