@@ -3,62 +3,79 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from morph_tasks.codegraph.affected import DISPATCH, INHERITANCE
 
 if TYPE_CHECKING:
-    from morph_tasks.codegraph.index import Edge, Index
+    from morph_tasks.codegraph.index import Edge, Index, Symbol
 
 Pair = tuple[int, int]
 
 
 class Dispatch:
-    """Answers for many methods at once; what is known of a type is asked once."""
+    """Answers for many methods at once; what is known of a method or a type is asked once.
+
+    Production code is taken to run no override that stands in test code: each test class has its `setUp`.
+    """
 
     def __init__(self, index: Index) -> None:
         self._index = index
         self._types: dict[tuple[bool, int], set[int]] = {}
+        self._members: dict[int, list[Symbol]] = {}
+        self._known: dict[tuple[bool, int], set[int]] = {}
 
     def down(self, ids: Iterable[int]) -> list[Pair]:
         """Return (method, what a call of it may run in its place)."""
-        methods = self._methods(ids)
-        sent = [(one.source, one.target) for one in self._index.out_of(methods) if one.relation == DISPATCH]
-        return [*sent, *self._namesakes(methods, up=False)]
+        return self._pairs(ids, up=False)
 
     def up(self, ids: Iterable[int]) -> list[Pair]:
         """Return (method, what it may run in the place of)."""
-        methods = self._methods(ids)
-        sent = [(one.target, one.source) for one in self._index.into(methods) if one.relation == DISPATCH]
-        return [*sent, *self._namesakes(methods, up=True)]
+        return self._pairs(ids, up=True)
 
-    def _methods(self, ids: Iterable[int]) -> dict[int, str]:
-        known = self._index.symbols(ids).values()
-        return {one.id: one.label for one in known if one.kind in ("method", "function")}
+    def _pairs(self, ids: Iterable[int], *, up: bool) -> list[Pair]:
+        asked = list(ids)
+        fresh = {one for one in asked if (up, one) not in self._known}
+        self._known |= {(up, one): set() for one in fresh}
+        known = self._index.symbols(fresh).values()
+        methods = {one.id: one for one in known if one.kind in ("method", "function")}
+        for mine, other in [*self._sent(methods, up=up), *self._namesakes(methods, up=up)]:
+            self._known[up, mine].add(other)
+        return [(one, other) for one in asked for other in sorted(self._known[up, one])]
 
-    def _namesakes(self, methods: dict[int, str], *, up: bool) -> Iterator[Pair]:
+    def _sent(self, methods: Collection[int], *, up: bool) -> Iterator[Pair]:
+        for edge in self._index.into(methods) if up else self._index.out_of(methods):
+            if edge.relation == DISPATCH:
+                yield (edge.target, edge.source) if up else (edge.source, edge.target)
+
+    def _namesakes(self, methods: Mapping[int, Symbol], *, up: bool) -> Iterator[Pair]:
         """Yield the methods with the members of the same label in the types above or below their own."""
-        owners: dict[int, list[int]] = defaultdict(list)
+        owners: dict[int, list[Symbol]] = defaultdict(list)
         for edge in self._index.into(methods):
             if edge.relation == "method":
-                owners[edge.source].append(edge.target)
+                owners[edge.source].append(methods[edge.target])
         self._learn(owners, up=up)
-        others = {other for owner in owners for other in self._types[up, owner]}
-        inside: dict[int, list[int]] = defaultdict(list)
-        for edge in self._index.out_of(others):
-            if edge.relation == "method":
-                inside[edge.source].append(edge.target)
-        labels = {
-            one.id: one.label for one in self._index.symbols({one for many in inside.values() for one in many}).values()
-        }
+        self._look_into({other for owner in owners for other in self._types[up, owner]})
         for owner, own in owners.items():
-            by_label = {methods[one]: one for one in own}
-            for other in sorted(self._types[up, owner]):
-                for member in inside.get(other, ()):
-                    mine = by_label.get(labels.get(member, ""))
-                    if mine is not None and mine != member:
-                        yield mine, member
+            by_label: dict[str, list[Symbol]] = defaultdict(list)
+            for one in own:
+                by_label[one.label].append(one)
+            for other in self._types[up, owner]:
+                for member in self._members[other]:
+                    for mine in by_label.get(member.label, ()):
+                        lower, upper = (mine, member) if up else (member, mine)
+                        if mine.id != member.id and (upper.test or not lower.test):
+                            yield mine.id, member.id
+
+    def _look_into(self, types: Iterable[int]) -> None:
+        fresh = [one for one in types if one not in self._members]
+        self._members |= {one: [] for one in fresh}
+        inside = [edge for edge in self._index.out_of(fresh) if edge.relation == "method"]
+        known = self._index.symbols({edge.target for edge in inside})
+        for edge in inside:
+            if edge.target in known:
+                self._members[edge.source].append(known[edge.target])
 
     def _learn(self, owners: Collection[int], *, up: bool) -> None:
         """Find every type that each of the owners derives from, or that derives from it."""

@@ -53,7 +53,8 @@ class Suites:
 
     def __init__(self, repo: Repo, index: Index | None, outcomes: Iterable[Outcome]) -> None:
         self._repo, self._index = repo, index
-        self._ran = [one for one in outcomes if one.node.family in ("tests", "e2e") and one.node.command]
+        suites = [one for one in outcomes if one.node.family in ("tests", "e2e")]
+        self._ran = [one for one in suites if one.node.command and one.node.runs]
         # Nodes without names of which a change depends, each with what would make it name them.
         self.unnamed: dict[str, str] = {}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from morph_tasks.codegraph.index import open_index
 from morph_tasks.codegraph.recovery.service import recover
 from morph_tasks.codegraph.spans import definitions
 from morph_tasks.verify.reach.changes import Hunk
+from morph_tasks.verify.reach.dispatch import Dispatch
 from morph_tasks.verify.reach.graph import DEPTH, Graph
 from morph_tasks.verify.reach.model import RanTest
 from morph_tasks.verify.reach.pieces import Piece, read_source
@@ -179,6 +181,32 @@ def test_a_symbol_is_followed_back_over_an_interface_and_to_the_file_of_a_callba
         assert said("svc/keep.go", "return a - b") == ["svc/keep_test.go:5 TestReserve"]
         assert said("shop/discount.py", "return cents - 1") == ["tests/test_discount.py:4 test_total"]
         assert said("web/sum.ts", "return add(a, 1)") == ["web/sum.test.ts"]
+
+
+def test_an_override_in_test_code_is_not_run_by_production_code(tmp_path: Path) -> None:
+    _linked(tmp_path, "src/base.py:Base:run", "tests/a.py:A:run", "tests/b.py:Own:run", "src/sub.py:Sub:run")
+    with open_index(tmp_path) as index:
+        named = {one.file: one.id for one in index.names(["run"])}
+        pairs = Dispatch(index)
+        base, a, own, sub = (named[path] for path in ("src/base.py", "tests/a.py", "tests/b.py", "src/sub.py"))
+        for _ in range(2):
+            assert pairs.down([base]) == [(base, sub)] and pairs.up([sub]) == [(sub, base)]
+            assert pairs.down([a]) == [(a, own)] and pairs.up([a]) == []
+
+
+def _linked(tree: Path, *members: str) -> None:
+    """Write a graph of types that derive from the first one, and the third one from the second."""
+    nodes, links = [], []
+    bases = {1: 0, 2: 1, 3: 0}
+    for number, (path, owner, name) in enumerate(one.split(":") for one in members):
+        common = {"source_file": path, "source_location": "L1", "file_type": "code"}
+        nodes += [{"id": f"t{number}", "label": owner, **common}, {"id": f"m{number}", "label": f".{name}()", **common}]
+        links.append({"source": f"t{number}", "target": f"m{number}", "relation": "method", **common})
+        if number in bases:
+            links.append({"source": f"t{number}", "target": f"t{bases[number]}", "relation": "inherits", **common})
+    (tree / "graphify-out").mkdir()
+    document = {"directed": True, "multigraph": False, "graph": {}, "nodes": nodes, "links": links, "hyperedges": []}
+    (tree / "graphify-out/graph.json").write_text(json.dumps(document))
 
 
 def test_what_lies_in_no_definition_runs_when_its_file_is_loaded(tree: Path, graph: Graph) -> None:

@@ -144,3 +144,4 @@ def test_a_node_that_names_no_test_is_told() -> None:
     assert outcome.record
     outcome.record["named"] = False
     assert "tests/unit does not name its tests" in str(_only(_matrix(_plan("test"), outcome))[1])
+    assert "tests/unit, tests/unit do not name their tests" in str(_only(_matrix(_plan("test"), outcome, outcome))[1])
