@@ -69,7 +69,8 @@ class Explained(NamedTuple):
         """Return the neighbourhood for people."""
         told = [seed_line(self.symbol)]
         if self.parts:
-            told.append(f"declared in {len(self.parts)} parts: {', '.join(place(one.file, one.line) for one in self.parts)}")
+            places = ", ".join(place(one.file, one.line) for one in self.parts)
+            told.append(f"declared in {len(self.parts)} parts: {places}")
         elif self.inside:
             told.append(f"inside {seed_line(self.inside)}")
         if self.members:
