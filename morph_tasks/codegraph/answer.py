@@ -167,8 +167,14 @@ def freshness_line(found: Freshness) -> str:
 
 def columns(rows: Sequence[tuple[str, str, str, str]]) -> list[str]:
     """Return rows of name, relation, place and remark below each other."""
-    first, second = (min(_WIDE, max((len(row[at]) for row in rows), default=0)) for at in (0, 1))
-    return [f"  {name:<{first}}  {word:<{second}}  {where}  {remark}".rstrip() for name, word, where, remark in rows]
+    first, second = (max((len(row[at]) for row in rows if len(row[at]) <= _WIDE), default=0) for at in (0, 1))
+    told: list[str] = []
+    for name, word, where, remark in rows:
+        if len(name) > _WIDE:  # on a line of its own, so that the columns stay
+            told.append(f"  {name}")
+            name = ""
+        told.append(f"  {name:<{first}}  {word:<{second}}  {where}  {remark}".rstrip())
+    return told
 
 
 def relation_words(relation: str, via: str) -> str:
