@@ -67,7 +67,8 @@ def _drawing_options(command: Command) -> Command:
     flag_value="",
     default=None,
     metavar="[BASE]",
-    help="Ask for what the work tree changes against HEAD, or against BASE: a commit or a range A..B.",
+    help="Ask for what the work tree changes against HEAD, or against BASE: a commit, a range A..B, or main... for "
+    "all since HEAD left main.",
 )
 @click.option("--prod", is_flag=True, help="Leave test code out of the answer.")
 @click.option("--uses-only", is_flag=True, help="Do not follow inherits, implements and extends.")
