@@ -17,10 +17,10 @@ TOLD = "test projects of .NET are not in the graph"
 
 def left_out(root: str, common_dir: str, seeds: Iterable[Symbol]) -> bool:
     """Tell whether a symbol is of .NET and the ignore rules of its tree leave the test projects out."""
-    from morph_tasks.codegraph.ignore_rules import NAME, main_root, rules_in
-
     if not any((one.file or "").lower().endswith(SUFFIXES) for one in seeds):
         return False
+    from morph_tasks.codegraph.ignore_rules import NAME, main_root, rules_in
+
     for place in (root, main_root(common_dir)):
         if place is None:
             continue

@@ -64,7 +64,7 @@ class Elsewhere(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The mentions of some words: those of symbols without consumers, or those of the others.
+    """The mentions of some words: of symbols without consumers, of the others, or of members of those.
 
     `clean`: nothing but the symbol itself has a word.
     """
@@ -73,6 +73,24 @@ class Part(NamedTuple):
     found: tuple[Mention, ...]
     elsewhere: tuple[Elsewhere, ...]
     clean: bool
+
+    def counts(self) -> dict[str, int]:
+        """Return how many lines each word has that nothing explains, the rarest first: those say most."""
+        found: dict[str, int] = {}
+        for one in self.found:
+            for word in one.words:
+                found[word] = found.get(word, 0) + 1
+        return dict(sorted(found.items(), key=lambda item: (item[1], item[0])))
+
+    def summary(self, *, whole: bool) -> Iterator[str]:
+        """Yield one line on the names of members, which are often common words."""
+        if self.found:
+            counts = self.counts()
+            told = [f"{printable(word)} {count}" for word, count in list(counts.items())[:_NAMES]]
+            if more := len(counts) - len(told):
+                told.append(f"{more} more names")
+            many = f"{'' if whole else 'at least '}{_lines(len(self.found))}"
+            yield f"and {many} with names of its members, likewise: {', '.join(told)}; affected --mentions lists them"
 
     @property
     def code(self) -> int:
@@ -116,10 +134,14 @@ class Part(NamedTuple):
 
 
 class Mentions(NamedTuple):
-    """What the text says. `error`: why it was not searched; `skipped`: for how many consumers it was not compared."""
+    """What the text says. `error`: why it was not searched; `skipped`: for how many consumers it was not compared.
+
+    `unused`: the words of symbols without consumers; `used`: the names of the others; `members`: of their members.
+    """
 
     unused: Part
     used: Part
+    members: Part
     error: str | None = None
     skipped: int = 0
     tests_left_out: int = 0
@@ -128,11 +150,18 @@ class Mentions(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self.unused.words, *self.used.words)))
+        return tuple(word for part in self._parts() for word in part.words)
+
+    def _parts(self) -> tuple[Part, Part, Part]:
+        return self.unused, self.used, self.members
 
     @property
     def all(self) -> list[Mention]:
-        return [*self.unused.found, *(one for one in self.used.found if one not in set(self.unused.found))]
+        found: dict[tuple[str, int], Mention] = {}
+        for one in (mention for part in self._parts() for mention in part.found):
+            same = found.get((one.path, one.line))
+            found[one.path, one.line] = one if same is None else same._replace(words=(*same.words, *one.words))
+        return list(found.values())
 
     @property
     def found(self) -> tuple[Mention, ...] | None:
@@ -160,8 +189,11 @@ class Mentions(NamedTuple):
     def more_json(self) -> dict[str, Any]:
         """Return what the document of an answer has beside the lines."""
         known = self.found is not None
-        elsewhere = [one.as_json() for part in (self.unused, self.used) for one in part.elsewhere]
+        elsewhere = [one.as_json() for part in self._parts() for one in part.elsewhere]
         return {
+            "mentionsByWord": {word: n for part in self._parts() for word, n in part.counts().items()}
+            if known
+            else None,
             "mentionsInCode": sum(one.code for one in self.all) if known else None,
             "mentionsElsewhere": elsewhere if known else None,
             "mentionsInTestsLeftOut": self.tests_left_out if known else None,
@@ -173,17 +205,21 @@ class Mentions(NamedTuple):
             return [f"the text was not searched for {', '.join(map(printable, self.names))}: {self.error}"]
         told = list(self.unused.lines(beside=False, every=self.every, whole=self.whole))
         told += self.used.lines(beside=True, every=self.every, whole=self.whole)
+        if self.every:
+            told += self.members.lines(beside=True, every=True, whole=self.whole)
+        else:
+            told += self.members.summary(whole=self.whole)
         if self.tests_left_out:
             told.append(f"{_lines(self.tests_left_out)} of test code left out by --prod")
         if self.skipped:
-            told.append(f"the text was not compared: {self.skipped} symbols; affected --mentions compares it")
+            told.append(f"the text was not compared beside {self.skipped} symbols; affected --mentions compares it")
         return told
 
 
 def not_compared(consumers: int) -> Mentions:
     """Return that the text was not compared beside so many consumers."""
     nothing = Part((), (), (), True)
-    return Mentions(nothing, nothing, skipped=consumers)
+    return Mentions(nothing, nothing, nothing, skipped=consumers)
 
 
 def mentions(
@@ -211,9 +247,11 @@ def mentions(
 
     asked = wanted(index, seeds, alone, used)
     unused = tuple(sorted({word for one in asked if one.unused for word in one.words}))
-    others = tuple(sorted({word for one in asked for word in one.words} - set(unused)))
-    words = (*unused, *others)
-    empty = Mentions(Part(unused, (), (), True), Part(others, (), (), True), skipped=skipped, every=every)
+    others = tuple(sorted({word for one in asked for word in one.words[:1]} - set(unused)))
+    members = tuple(sorted({word for one in asked for word in one.words} - {*unused, *others}))
+    words = (*unused, *others, *members)
+    nothing = [Part(some, (), (), True) for some in (unused, others, members)]
+    empty = Mentions(nothing[0], nothing[1], nothing[2], skipped=skipped, every=every)
     if not words:
         return empty
     if len(words) > _WORDS:
@@ -223,18 +261,19 @@ def mentions(
     except Refusal as refusal:
         return empty._replace(error=refusal.what)
     sites = Sites(index, asked, Parsed(repo.root), also)
-    first, left_first = _part(index, asked, sites, lines, unused, prod=prod)
-    second, left_second = _part(index, asked, sites, lines, others, prod=prod)
-    return Mentions(first, second, None, skipped, left_first + left_second, whole, every)
+    found = [_part(index, asked, sites, lines, some, prod=prod) for some in (unused, others, members)]
+    tests = sum(left for _, left in found)
+    return Mentions(found[0][0], found[1][0], found[2][0], None, skipped, tests, whole, every)
 
 
 def _part(
-    index: Index, asked: Sequence[Wanted], sites: Sites, lines: Sequence[Line], words: tuple[str, ...], *, prod: bool
+    index: Index, asked: Sequence[Wanted], sites: Sites, lines: Sequence[Line], some: tuple[str, ...], *, prod: bool
 ) -> tuple[Part, int]:
     """Return the mentions of some words, and how many of test code are left out."""
     from morph_tasks.codegraph.marks import is_test
     from morph_tasks.codegraph.mention_sites import INSIDE
 
+    words = set(some)
     own = {one.words[0] for one in asked if one.words}
     found: list[Mention] = []
     given: dict[int, int] = {}
@@ -255,7 +294,7 @@ def _part(
     known = {symbol.file for symbol in index.where("p.path IN ({})", {one.path for one in found[:_ALL]})}
     marked = tuple(one._replace(known=one.path in known) for one in found)
     elsewhere = sorted((Elsewhere(sites.same[one], count) for one, count in given.items()), key=_order)
-    return Part(words, marked, tuple(elsewhere), clean), tests
+    return Part(some, marked, tuple(elsewhere), clean), tests
 
 
 def _order(one: Elsewhere) -> tuple[int, str, int, int]:

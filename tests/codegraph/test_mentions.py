@@ -241,7 +241,7 @@ def test_beside_very_many_consumers_the_text_is_not_compared_and_that_is_said(
     answer = ask(shop, graph, GRAPH)
     assert answer.as_json()["mentions"] is None
     assert "--mentions" in answer.as_json()["mentionsError"]
-    assert "the text was not compared: 2 symbols; affected --mentions compares it" in answer.lines()
+    assert "the text was not compared beside 2 symbols; affected --mentions compares it" in answer.lines()
     assert told(ask(shop, graph, GRAPH, every=True))
     assert told(ask(shop, graph, GRAPH, "gone")) == [("c.py", 1)]
     assert any("the text was not compared" in line for line in ask(shop, graph, GRAPH, "gone").lines())
@@ -278,3 +278,20 @@ def test_a_search_that_fails_is_no_empty_answer(shop: Project, monkeypatch: pyte
     assert found.total is None
     assert "git" in (found.error or "")
     assert "not searched" in found.lines()[0]
+
+
+def test_names_of_members_are_counted_beside_consumers_the_rarest_first(project: Project) -> None:
+    project.write("a.py", "class Box:\n    def put(self): ...\n\n    def rare(self): ...\n")
+    project.write("b.py", "Box()\nx.rare()\nx.put()\ny.put()\n")
+    project.commit()
+    graph = HandMade()
+    graph.symbol("a.py:Box", 1)
+    graph.symbol("a.py:Box.put", 2)
+    graph.symbol("a.py:Box.rare", 4)
+    graph.use("c.py:run", "a.py:Box", line=1)
+    answer = ask(project, graph, "Box")
+    assert answer.as_json()["mentionsByWord"] == {"Box": 1, "rare": 1, "put": 2}
+    said = "and 3 lines with names of its members, likewise: rare 1, put 2; affected --mentions lists them"
+    assert said in answer.lines()
+    assert told(answer) == [("b.py", 1), ("b.py", 2), ("b.py", 3), ("b.py", 4)]
+    assert "  b.py:2: x.rare()  (file not in the graph)" in ask(project, graph, "Box", every=True).lines()
