@@ -79,18 +79,20 @@ def refresh(path: Path | None, as_json: bool) -> int:
 
 @graph.command(
     "status",
-    help="Say whether there is a code graph, how big it is, whether it is that of HEAD and of the ignore rules, and "
-    "what is going to happen where it is not. Changes nothing; no graph, or no graphify, is a state and no error.",
+    help="Say whether there is a code graph, how big it is, whether it is that of HEAD and of the ignore rules, which "
+    "files differ from what was extracted, and what is going to happen. Moves no graph; that there is none, or no "
+    "graphify, is a state and no error.",
     epilog=f"{EPILOG_CODES} Example: morph-spec graph status --json",
     short_help="Say whether the graph is up to date.",
 )
+@click.option("--compare", is_flag=True, help="Compare every file; by itself it does so up to 1500 files and folders.")
 @path_option
 @json_option
-def status(path: Path | None, as_json: bool) -> int:
+def status(compare: bool, path: Path | None, as_json: bool) -> int:
     from morph_tasks.codegraph.status import look, text
 
     repo = _repo(path)
-    told = look(str(repo.root), str(repo.git_dir), str(repo.common_dir))
+    told = look(str(repo.root), str(repo.git_dir), str(repo.common_dir), full=compare)
     say(told, text(told), as_json)
     return 0
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _WIDE = 48
 _MOST = 40  # seeds that are listed for people
 MOVED = "lines may have moved since"
+UNCOMPARED = "whether files differ from what was extracted is not known"
 
 
 class Asked(NamedTuple):
@@ -154,13 +155,18 @@ def seed_line(symbol: Symbol) -> str:
 
 def freshness_json(found: Freshness) -> dict[str, Any]:
     """Return how old the graph is, as `graph status` tells it."""
-    return {"state": found.state, "reason": found.reason or None, "detail": found.detail or None}
+    differs = found.drift.as_json() if found.drift is not None else None
+    return {"state": found.state, "reason": found.reason or None, "detail": found.detail or None, "differs": differs}
 
 
 def freshness_line(found: Freshness) -> str:
     """Return one line on the age of the graph."""
     if found.state == "fresh":
-        return "graph: fresh"
+        if found.drift is None:
+            return f"graph: fresh for HEAD; {UNCOMPARED}"
+        if len(found.drift):
+            return f"graph: fresh for HEAD; {found.drift.words()}; {MOVED}; morph-spec graph refresh"
+        return "graph: fresh" if found.drift.complete else f"graph: fresh for HEAD; {found.drift.words()}"
     why = found.detail or found.reason or "not known to be of this commit"
     return f"graph: {found.state}, {MOVED} ({printable(str(why))}); morph-spec graph refresh"
 

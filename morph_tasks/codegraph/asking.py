@@ -66,7 +66,9 @@ def about(tree: Tree, index: Index, seeds: Sequence[Symbol], asked: Asked, chang
     found = reach(index, seeds, depth=asked.depth, prod=asked.prod, uses_only=asked.uses_only, alone=alone)
     undecided = undecided_uses(index, seeds, found.members)
     mentioned = _mentions(tree, index, seeds, asked, found, alone)
-    fresh = of_tree(*tree, stamp=lambda: index.built_at)
+    said = {one.file for one in seeds} | {hit.file for hit in found.hits} | {hit.symbol.file for hit in found.hits}
+    named = [path for path in said if path]
+    fresh = of_tree(*tree, stamp=lambda: index.built_at, named=named, full=changed is not None)
     untested = left_out(tree.root, tree.common_dir, seeds)
     return Answer(seeds, asked, found, fresh, mentioned, undecided, changed, untested)
 

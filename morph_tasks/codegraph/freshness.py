@@ -1,4 +1,7 @@
-"""Whether the graph of a tree is that of its HEAD, and if not, why. Imports are few: `graph status` asks it first."""
+"""Whether the graph of a tree is that of its HEAD, and if not, why. Imports are few: `graph status` asks it first.
+
+Beside the commit the files are compared: work that is not committed keeps a graph fresh for HEAD, and is told.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,15 @@ from morph_tasks.codegraph.layout import GRAPH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
+    from morph_tasks.codegraph.drift import Drift
     from morph_tasks.repo.git import Repo
 
 FRESH, STALE, NO_GRAPH = "fresh", "stale", "no-graph"
 OLD_STAMP, IGNORE_CHANGED, RULES_UNKNOWN = "old-stamp", "ignore-changed", "rules-unknown"
+EXTRACTED_DIRTY = "extracted-dirty"
 _STAMP = b'"built_at_commit"'
 _TAIL = 4096
 
@@ -25,9 +30,10 @@ class Freshness:
     """`state`: fresh, stale or no-graph; `reason`: a code, None when fresh; `detail`: the same in a sentence.
 
     `head`: the commit that is checked out; `built_at`: the commit that the graph is known to be of. None: unknown.
+    `drift`: which files are not as they were extracted; None when that is not known.
     """
 
-    __slots__ = ("built_at", "detail", "head", "reason", "rules", "state")
+    __slots__ = ("built_at", "detail", "drift", "head", "reason", "rules", "state")
 
     def __init__(self, state: str, reason: str | None, detail: str, head: str | None, built_at: str | None) -> None:
         self.state = state
@@ -36,6 +42,7 @@ class Freshness:
         self.head = head
         self.built_at = built_at
         self.rules: str | None = None
+        self.drift: Drift | None = None
 
     def __repr__(self) -> str:
         return self.detail
@@ -43,7 +50,8 @@ class Freshness:
     def as_json(self) -> dict[str, Any]:
         """Return the part of `graph status --json`."""
         told: dict[str, Any] = {"state": self.state, "reason": self.reason, "detail": self.detail}
-        return {**told, "builtAtCommit": self.built_at, "head": self.head}
+        differs = self.drift.as_json() if self.drift is not None else None
+        return {**told, "builtAtCommit": self.built_at, "head": self.head, "differs": differs}
 
 
 def freshness(repo: Repo) -> Freshness:
@@ -51,8 +59,19 @@ def freshness(repo: Repo) -> Freshness:
     return of_tree(str(repo.root), str(repo.git_dir), str(repo.common_dir))
 
 
-def of_tree(root: str, git_dir: str, common_dir: str, *, stamp: Callable[[], str | None] | None = None) -> Freshness:
-    """Compare as `freshness` does, for the paths of a tree; `stamp` tells the commit in the graph without a look."""
+def of_tree(
+    root: str,
+    git_dir: str,
+    common_dir: str,
+    *,
+    stamp: Callable[[], str | None] | None = None,
+    named: Iterable[str] = (),
+    full: bool = True,
+) -> Freshness:
+    """Compare as `freshness` does, for the paths of a tree; `stamp` tells the commit in the graph without a look.
+
+    Not `full`: of a big tree only the files `named` are compared.
+    """
     if record.signature(root) is None:
         return Freshness(NO_GRAPH, "absent", f"there is no {GRAPH}", None, None)
     head = head_of(root, git_dir, common_dir)
@@ -60,13 +79,27 @@ def of_tree(root: str, git_dir: str, common_dir: str, *, stamp: Callable[[], str
     # A run that read the files at one commit may have been stamped with the next one: the record comes first.
     built_at = known.get("head") if known else stamp() if stamp else stamp_of(root)
     rules = rules_digest(root, common_dir)
-    found = _judged(head, built_at, known, rules)
-    found.rules = rules
+    moved = ""
+    if built_at and head and built_at != head:
+        from morph_tasks.codegraph.same_code import same_code
+
+        if same_code(root, git_dir, str(built_at), head):
+            moved = f"nothing but .morph/ changed since {short(built_at)}, "
+    drift = None
+    if known:
+        from morph_tasks.codegraph.drift import look
+
+        drift = look(root, git_dir, common_dir, named=named, full=full)
+    found = _judged(head, built_at, known, rules, moved, drift)
+    found.rules, found.drift = rules, drift
     return found
 
 
-def _judged(head: str | None, built_at: Any, known: dict[str, Any] | None, rules: str | None) -> Freshness:
-    if built_at != head or (head is None and not known):
+def _judged(
+    head: str | None, built_at: Any, known: dict[str, Any] | None, rules: str | None, moved: str, drift: Drift | None
+) -> Freshness:
+    """Judge; `moved`: words on a HEAD that moved without any change of code, else empty."""
+    if (built_at != head and not moved) or (head is None and not known):
         was = f"the graph is of {short(built_at)}" if built_at else "the graph does not say which commit it is of"
         detail = f"{was}, HEAD is at {short(head)}" if head else f"{was}, and HEAD has no commit"
         return Freshness(STALE, OLD_STAMP, detail, head, built_at)
@@ -76,8 +109,16 @@ def _judged(head: str | None, built_at: Any, known: dict[str, Any] | None, rules
     if known["rules"] != rules:
         what = "the ignore rules are not those that the graph was extracted with"
         return Freshness(STALE, IGNORE_CHANGED, what, head, built_at)
+    if drift is not None and drift.moved_on:
+        what = f"the graph was extracted from work that was not committed and is no longer there; {drift.words()}"
+        return Freshness(STALE, EXTRACTED_DIRTY, what, head, built_at)
     where = f"is at {short(head)}" if head else "has no commit"
-    return Freshness(FRESH, None, f"the graph is that of HEAD, which {where}, and of the ignore rules", head, built_at)
+    detail = f"{moved}the graph is that of HEAD, which {where}, and of the ignore rules"
+    if drift is None:
+        detail += "; whether files differ from what was extracted is not known"
+    elif len(drift) or not drift.complete:
+        detail += f"; {drift.words()}"
+    return Freshness(FRESH, None, detail, head, built_at)
 
 
 def head_of(root: str, git_dir: str, common_dir: str) -> str | None:

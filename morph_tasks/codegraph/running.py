@@ -88,6 +88,7 @@ class _Job:
         self.repo, self.ran, self.found, self.lock = repo, ran, found, lock
         self.place = (str(repo.root), str(repo.git_dir), str(repo.common_dir))
         self.main = _main_of(repo)
+        self.begun_ns = time.time_ns()
         known = record.read(self.place[1])["current"]
         self.kept = known if record.current(*self.place[:2]) else None
         self.last: dict[str, Any] = {"command": ran.command, "background": background, "startedAt": _now()}
@@ -174,6 +175,7 @@ class _Job:
     def _conclude(self) -> None:
         """Find what graphify lost and make the index; only a graph that cannot be read is a failure."""
         ran, root = self.ran, self.repo.root
+        self._note_files()
         ran.recovered = _recovered(root, ran.warnings)
         from morph_tasks.codegraph import index
 
@@ -187,6 +189,15 @@ class _Job:
             ran.warnings.append(refusal.what)
         if ran.counts is not None and not ran.counts.get("nodes"):
             self._forget_graph()
+
+    def _note_files(self) -> None:
+        """Note what was extracted, so that later work is told from it; without the note that is not known."""
+        from morph_tasks.codegraph import extracted
+
+        try:
+            extracted.note(*self.place[:2], self.begun_ns)
+        except (OSError, ValueError, Refusal) as error:
+            self.ran.warnings.append(f"which files were extracted could not be noted: {error}")
 
     def _forget_graph(self) -> None:
         """Remove the graph of code that is gone: it would go on answering."""

@@ -16,9 +16,12 @@ _SANITISED = ("coalescible", "external", "ambiguous", "recoveredDispatch", "reco
 _SWITCH = "MORPH_GRAPH_AUTO_REFRESH"
 
 
-def look(root: str, git_dir: str, common_dir: str) -> dict[str, Any]:
-    """Return the document of `graph status --json`; what is not known is null. Raises Refusal where git is not well."""
-    found = of_tree(root, git_dir, common_dir)
+def look(root: str, git_dir: str, common_dir: str, *, full: bool = False) -> dict[str, Any]:
+    """Return the document of `graph status --json`; what is not known is null. Raises Refusal where git is not well.
+
+    `full`: compare every file, however many there are.
+    """
+    found = of_tree(root, git_dir, common_dir, full=full)
     known = record.read(git_dir)
     held = runlock.holder(git_dir)
     main = git_dir == common_dir
@@ -57,7 +60,7 @@ def _next(found: Freshness, told: dict[str, Any]) -> str | None:
         who = f" (process {refresh['pid']})" if refresh["pid"] else ""
         return f"a run of graphify is under way since {refresh['since'] or 'a moment ago'}{who}"
     if found.state == FRESH:
-        return None
+        return "take them into the graph: morph-spec graph refresh" if found.drift else None
     if told["graphify"] is None:
         again = f", then morph-spec graph {verb}"
         return f"install graphify: {graphify.unavailable().fix}{again}"

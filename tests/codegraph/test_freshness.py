@@ -37,6 +37,26 @@ def test_a_graph_is_fresh_until_head_moves(graphed: Project) -> None:
     assert judged(graphed) == ("stale", "old-stamp")
 
 
+def test_a_commit_of_the_features_folder_alone_or_of_nothing_moves_no_code(
+    graphed: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graphed.write(".morph/features/cart/feature.json", "{}")
+    graphed.commit("begin")
+    graphed.git("commit", "-q", "--allow-empty", "-m", "nothing")
+    found = freshness(open_repo(graphed.root))
+    assert found.state == "fresh" and found.detail.startswith("nothing but .morph/ changed since ")
+
+    def asked(*_: object) -> None:
+        raise AssertionError("git was asked again")
+
+    monkeypatch.setattr("morph_tasks.codegraph.same_code._ask", asked)
+    assert judged(graphed) == ("fresh", None)
+    monkeypatch.undo()
+    graphed.write("README", "words\n")
+    graphed.commit()
+    assert judged(graphed) == ("stale", "old-stamp")
+
+
 def test_a_run_that_left_the_stamp_counts_for_the_commit_it_ran_at(graphed: Project) -> None:
     graphed.write("notes.txt", "no code\n")
     graphed.commit()
