@@ -9,7 +9,7 @@ from morph_tasks.verify.packages import LOCKS
 
 Kind = Literal["code", "data", "none"]
 
-_FOLDERS = frozenset({
+FOREIGN = frozenset({
     ".morph", ".git", "graphify-out", "node_modules", "site-packages", ".venv", "venv", "third_party", "vendor",
 })  # fmt: skip
 _LOCKS = frozenset({name for names in LOCKS.values() for name in names} - {"requirements.txt"}) | {
@@ -42,7 +42,7 @@ def kind_of(path: str, head: str = "") -> Kind:
 
     *folders, name = path.split("/")
     lower = name.lower()
-    if not _FOLDERS.isdisjoint(folders) or is_byproduct(path.encode("utf-8", "surrogateescape"), False):
+    if not FOREIGN.isdisjoint(folders) or is_byproduct(path.encode("utf-8", "surrogateescape"), False):
         return "none"
     if name in _LOCKS or lower in _PROSE_NAMES or lower.endswith((*_PROSE, *_GENERATED, ".lock")):
         return "data" if name.startswith("requirements") else "none"

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+from morph_tasks.verify.reach.kinds import FOREIGN
+
 if TYPE_CHECKING:
     from morph_tasks.codegraph.index import Index
     from morph_tasks.repo.git import Repo
@@ -112,6 +114,7 @@ def _is_of_tests(path: str) -> bool:
     from morph_tasks.codegraph.marks import is_helper, is_test
 
     family = family_of(path)
-    if family is None or is_helper(path):
+    *folders, name = path.split("/")
+    if family is None or is_helper(path) or not (FOREIGN | {"testdata"}).isdisjoint(folders):
         return False
-    return is_test(path if family == "net" else path.rpartition("/")[2])
+    return is_test(path if family == "net" else name)

@@ -193,7 +193,8 @@ def test_a_graph_that_is_older_than_the_code_says_so(plain: Project) -> None:
 def test_tests_of_which_nothing_is_known_are_not_no_test(begun: Project) -> None:
     begun.write("net/Shop/Cart.cs", "namespace Shop;\n\npublic class Cart\n{\n    public int Add(int n) => n + 1;\n}\n")
     begun.write("net/Shop.Tests/CartTests.cs", "namespace Shop.Tests;\n\npublic class CartTests\n{\n}\n")
-    begun.write(".graphifyignore", "**/*.Tests/**\n")
+    begun.write("lib/vendor/other/a_test.go", "package other\n")
+    begun.write(".graphifyignore", "**/*.Tests/**\nvendor/\n")
     begun.write("web/sum.ts", "export function sum(a: number) {\n  return a + 1;\n}\n")
     begun.write("web/sum.test.ts", "import { sum } from './sum';\nit('sums', () => {\n  sum(1);\n});\n")
     begun.write("lib/alone.go", "package lib\n\nfunc Alone() int {\n\treturn 1\n}\n")
@@ -219,6 +220,15 @@ def test_tests_of_which_nothing_is_known_are_not_no_test(begun: Project) -> None
     assert text.count("tests/web does not name its tests, so nobody knows") == 1
     assert "tests/web, tests/lib do not name their tests" in text
     assert text.index("tests/web does not name") < text.index("  web/sum.ts:1-3  sum  tests reach it that")
+    # A test with a scenario that the graph does not have may be the one.
+    begun.write("net/said.xml", '<testsuite><testcase classname="Shop.CartTests" name="[cart:C2] adds"/></testsuite>')
+    begun.write("net/.gitignore", "out.xml\n")
+    dotnet = {"id": "net", "command": "cp said.xml out.xml", "cwd": "net", "runner": "dotnet", "junit": "net/out.xml"}
+    begun.config(project={"build": [], "tests": [{"id": "unit", "command": PLAIN}, dotnet]})
+    found = begun.verify()
+    known = {one["file"]: (one["why"], one["tests"]) for one in found["unexplained"]}
+    assert known["net/Shop/Cart.cs"] == ("tests-not-in-graph", ["Shop.CartTests > [cart:C2] adds"])
+    assert known["lib/alone.go"] == ("no-test-reaches", [])
 
 
 def test_both_together_coverage_has_the_last_word(verified: Project) -> None:
