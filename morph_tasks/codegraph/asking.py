@@ -64,6 +64,10 @@ def about(tree: Tree, index: Index, seeds: Sequence[Symbol], asked: Asked, chang
     """Return what depends on any of some symbols, and where the text names them as well."""
     alone = changed.alone if changed else frozenset[int]()
     found = reach(index, seeds, depth=asked.depth, prod=asked.prod, uses_only=asked.uses_only, alone=alone)
+    if any(hit.line is None for hit in found.hits):
+        from morph_tasks.codegraph.import_lines import with_lines
+
+        found.hits = with_lines(tree.root, found.hits, found.targets.get)
     undecided = undecided_uses(index, seeds, found.members)
     mentioned = _mentions(tree, index, seeds, asked, found, alone)
     said = {one.file for one in seeds} | {hit.file for hit in found.hits} | {hit.symbol.file for hit in found.hits}

@@ -116,10 +116,21 @@ def explain(tree: Tree, index: Index, text: str) -> Explained:
         mentioned = mentions(tree.repo(), index, [symbol], used=[symbol.id] if used_by else [])
     inside = next((ends[one] for one in holders if one in ends and ends[one].kind != "file"), None)
     inside = inside or next((ends[one] for one in holders if one in ends), None)
+    used_by = [_placed(tree.root, one, one.member or symbol) for one in used_by]
+    uses = [_placed(tree.root, one, one.symbol) for one in uses]
     undecided = undecided_uses(index, [symbol], [one.id for one in members])
     parts = _parts(into, ends, symbol)
     fresh = of_tree(*tree, stamp=lambda: index.built_at)
     return Explained(symbol, inside, members, used_by, uses, undecided, fresh, mentioned, parts)
+
+
+def _placed(root: str, one: Neighbour, target: Symbol) -> Neighbour:
+    """Return a neighbour with the line of its import, where the graph gives none and the source shows one."""
+    if one.edge.line is not None or one.edge.relation not in IMPORTS:
+        return one
+    from morph_tasks.codegraph.import_lines import line_of_import
+
+    return one._replace(edge=one.edge._replace(line=line_of_import(root, one.edge.file, target)))
 
 
 def _parts(into: Sequence[Edge], ends: dict[int, Symbol], symbol: Symbol) -> list[Edge]:
