@@ -114,8 +114,10 @@ def test_the_last_name_of_a_text(text: str, name: str) -> None:
 
 @pytest.mark.parametrize("text", ["Cart.totl", "src/cart.py:Cart.totl", "Cart.tootal()"])
 def test_a_name_that_is_spelled_nearly_so_is_near_and_its_owner_comes_first(tmp_path: Path, text: str) -> None:
-    graph = made()
+    graph = HandMade()
     graph.symbol("src/a.py:Bill.total", 3)
+    graph.symbol("src/cart.py:Cart.total", 3)
+    graph.symbol("src/view.py:Cart.total", 7)
     graph.write(tmp_path)
     with open_index(tmp_path) as index:
         with pytest.raises(Refusal) as caught:
