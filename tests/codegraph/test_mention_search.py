@@ -7,13 +7,14 @@ from tests.conftest import Project
 
 def test_the_words_of_a_line_are_told_whole_and_in_one_run(project: Project) -> None:
     project.write("a b.txt", "get or get_all\nforget\nget_all(get)\nnothing\n")
-    project.write("$.txt", "a $el b\nel\nc++ and c\n")
+    project.write("$.txt", "a $el b\nel\nc++ and c\nc++\n")
     project.commit()
-    lines, whole = search(open_repo(project.root), ["get", "get_all", "$el", "c++"])
+    lines, whole = search(open_repo(project.root), ["c", "get", "get_all", "$el", "c++"])
     assert whole
     assert [(one.path, one.line, set(one.words)) for one in lines] == [
         ("$.txt", 1, {"$el"}),
-        ("$.txt", 3, {"c++"}),
+        ("$.txt", 3, {"c++", "c"}),
+        ("$.txt", 4, {"c++"}),
         ("a b.txt", 1, {"get", "get_all"}),
         ("a b.txt", 3, {"get", "get_all"}),
     ]

@@ -295,3 +295,58 @@ def test_names_of_members_are_counted_beside_consumers_the_rarest_first(project:
     assert said in answer.lines()
     assert told(answer) == [("b.py", 1), ("b.py", 2), ("b.py", 3), ("b.py", 4)]
     assert "  b.py:2: x.rare()  (file not in the graph)" in ask(project, graph, "Box", every=True).lines()
+
+
+def test_one_place_that_uses_two_changed_symbols_is_a_consumer_of_both(shop: Project) -> None:
+    shop.write("b.py", "def cost():\n    pass\n")
+    graph = HandMade()
+    graph.symbol("b.py:cost", 1)
+    graph.use("c.py:run", "a.py:price", line=1)
+    graph.use("c.py:run", "b.py:cost", line=1)
+    found = ask(shop, graph, GRAPH, "cost").mentions
+    assert found and (found.unused.words, found.used.words) == ((), ("cost", "price"))
+
+
+def test_an_import_of_another_symbol_over_several_lines_is_that_ones(shop: Project) -> None:
+    shop.write("b.py", "def price():\n    pass\n")
+    shop.write("c.py", "from b import (\n    price,\n)\n\nx.price()\n")
+    graph = HandMade()
+    graph.symbol("a.py:price", 1)
+    graph.use("c.py", "b.py:price", "imports", 1)
+    assert [one for one in told(ask(shop, graph, GRAPH)) if one[0] == "c.py"] == [("c.py", 5)]
+
+
+def test_names_that_are_called_by_a_sign_are_no_words(project: Project) -> None:
+    project.write("a.py", "class Box:\n    def __len__(self): ...\n")
+    project.write("b.py", "class Other:\n    def __len__(self): ...\n")
+    project.commit()
+    graph = HandMade()
+    graph.symbol("a.py:Box", 1)
+    graph.symbol("a.py:Box.__len__", 2)
+    found = ask(project, graph, "Box").mentions
+    assert found and (found.names, found.total) == (("Box",), 0)
+
+
+def test_a_module_that_is_imported_by_its_folder_is_searched_by_that_name(project: Project) -> None:
+    project.write("stock/__init__.py", "x = 1\n")
+    project.write("b.txt", "import stock\n__init__\n")
+    project.commit()
+    graph = HandMade()
+    graph.symbol("stock/__init__.py")
+    assert told(ask(project, graph, "stock/__init__.py")) == [("b.txt", 1)]
+
+
+def test_who_calls_what_a_method_overrides_is_in_the_answer_and_no_mention(project: Project) -> None:
+    project.write(
+        "a.py", "class Base:\n    def run(self): ...\n\n\nclass Sub(Base):\n    def run(self):\n        return 1\n"
+    )
+    project.write("b.py", "def go(x: Base):\n    x.run()\n    y = x.run\n")
+    project.commit()
+    graph = HandMade()
+    for name, line in (("Base", 1), ("Base.run", 2), ("Sub", 5), ("Sub.run", 6)):
+        graph.symbol(f"a.py:{name}", line)
+    graph.use("a.py:Sub", "a.py:Base", "inherits", 5)
+    graph.use("b.py:go", "a.py:Base.run", line=2)
+    answer = ask(project, graph, "Sub.run")
+    assert [one.symbol.name for one in answer.hits] == ["go"]
+    assert "the graph explains every line with the word run" in answer.lines()
