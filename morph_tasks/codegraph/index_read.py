@@ -24,6 +24,20 @@ _EDGE = (
     "SELECT e.source, e.target, r.name, p.path, e.line, e.via FROM edge e"
     " JOIN relation r ON r.id = e.relation LEFT JOIN path p ON p.id = e.file"
 )
+_ASKED = "WITH asked AS MATERIALIZED (SELECT id FROM node WHERE id IN ({}))"
+# A call of a type is one of the constructor that runs as well: that is kept once, not for each caller.
+_BUILT = (
+    "SELECT e.source, b.constructor, r.name, p.path, e.line, 4, e.rowid FROM"  # 4: a recovered call
+    " {} JOIN relation r ON r.id = e.relation LEFT JOIN path p ON p.id = e.file"
+    " WHERE {} IN asked AND r.name = 'calls' AND e.layers & 2 ORDER BY 7"
+)
+_FOUND = f"{_EDGE.replace('e.via', 'e.via, e.rowid')} WHERE e.{{}} IN asked AND e.layers & {_SANE} UNION ALL"
+_INTO = " ".join([
+    _ASKED, _FOUND.format("target"), _BUILT.format("built b CROSS JOIN edge e ON e.target = b.type", "b.constructor")
+])  # fmt: skip
+_OUT_OF = " ".join([
+    _ASKED, _FOUND.format("source"), _BUILT.format("edge e CROSS JOIN built b ON b.type = e.target", "e.source")
+])  # fmt: skip
 
 
 # Not dataclasses: their import takes longer than the whole answer.
@@ -115,11 +129,11 @@ class Index:
 
     def into(self, ids: Iterable[int]) -> list[Edge]:
         """Return the edges of what depends on these symbols."""
-        return self._edges("target", ids)
+        return [_edge(row[:-1]) for row in self.by(_INTO, ids)]
 
     def out_of(self, ids: Iterable[int]) -> list[Edge]:
         """Return the edges to what these symbols depend on."""
-        return self._edges("source", ids)
+        return [_edge(row[:-1]) for row in self.by(_OUT_OF, ids)]
 
     def members(self, id: int) -> list[Symbol]:
         """Return what a type, or a file, holds."""
@@ -185,10 +199,6 @@ class Index:
     def _symbols(self, condition: str, values: Iterable[Any]) -> Iterator[Symbol]:
         for row in self.by(f"{_NODE} WHERE {condition} AND NOT n.flags & {HIDDEN} ORDER BY n.id", values):
             yield _symbol(row)
-
-    def _edges(self, end: str, ids: Iterable[int]) -> list[Edge]:
-        rows = self.by(f"{_EDGE} WHERE e.{end} IN ({{}}) AND e.layers & {_SANE} ORDER BY e.rowid", ids)
-        return [_edge(row) for row in rows]
 
 
 def _storable(value: Any) -> Any:

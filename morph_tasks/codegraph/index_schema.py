@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # To be raised whenever the tables or the rules of the sanitising change: an index of another number is made anew.
-SCHEMA = 7
+SCHEMA = 8
 APPLICATION = 0x6D6F7267  # "morg", in the header of the file
 KINDS = ("file", "type", "function", "method", "namespace", "package", "other")
 # HIDDEN: a stub that stands for another node; REMARK: a comment or a heading that graphify hung on the code
@@ -18,6 +18,7 @@ CREATE TABLE relation (id INTEGER PRIMARY KEY, name TEXT);
 CREATE TABLE node (id INTEGER PRIMARY KEY, key TEXT, label TEXT, name TEXT, owner TEXT, file INT, line INT, kind INT,
                    flags INT, namespace TEXT);
 CREATE TABLE edge (source INT, target INT, relation INT, file INT, line INT, layers INT, via INT);
+CREATE TABLE built (type INT, constructor INT);
 CREATE TABLE undecided (edge INT, choice INT);
 CREATE TABLE choice (id INT, option INT);
 """
@@ -25,6 +26,8 @@ CREATE TABLE choice (id INT, option INT);
 INDICES = """
 CREATE INDEX edge_target ON edge (target);
 CREATE INDEX edge_source ON edge (source);
+CREATE INDEX built_type ON built (type);
+CREATE INDEX built_constructor ON built (constructor);
 CREATE INDEX node_key ON node (key);
 CREATE INDEX node_name ON node (name);
 CREATE INDEX node_file ON node (file);

@@ -28,6 +28,7 @@ def fill(connection: sqlite.Connection, table: Table, meta: Mapping[str, Any]) -
     many = connection.executemany
     many("INSERT INTO node VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", _nodes(table))
     many("INSERT INTO edge VALUES (?, ?, ?, ?, ?, ?, ?)", table.rows)
+    many("INSERT INTO built VALUES (?, ?)", table.built)
     choices = {options: number for number, options in enumerate(dict.fromkeys(table.undecided.values()))}
     many(
         "INSERT INTO choice VALUES (?, ?)", [(number, option) for found, number in choices.items() for option in found]

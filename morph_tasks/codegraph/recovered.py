@@ -16,7 +16,8 @@ class Recovered(msgspec.Struct):
     """Edge n runs from `ids[sources[n]]` to `ids[targets[n]]`; the site is `files[at[n]]`, line `lines[n]`.
 
     `refuted`: links of graphify that the source shows to be wrong: source, target, relation, line; `guessed`: those
-    that it inferred from a name, and that the source neither shows to be right nor to be wrong.
+    that it inferred from a name, and that the source neither shows to be right nor to be wrong. `built`: a type and the
+    constructor that runs where it is called, in the place of an edge for each caller.
     """
 
     version: int
@@ -30,16 +31,22 @@ class Recovered(msgspec.Struct):
     lines: list[int | None]
     refuted: list[Link] = []
     guessed: list[Link] = []
+    built: list[tuple[str, str]] = []
 
 
-def encode(edges: Iterable[Edge], refuted: Iterable[Link] = (), guessed: Iterable[Link] = ()) -> bytes:
+def encode(
+    edges: Iterable[Edge],
+    refuted: Iterable[Link] = (),
+    guessed: Iterable[Link] = (),
+    built: Iterable[tuple[str, str]] = (),
+) -> bytes:
     """Return the bytes of the file."""
     ids, files, relations = _Numbers(), _Numbers(), _Numbers()
     rows = [(ids[s], ids[t], relations[r], files[file], line) for s, t, r, file, line in edges]
     sources, targets, kinds, at, lines = (list(column) for column in zip(*rows, strict=True)) if rows else ([],) * 5
     named = (list(ids), list(files), list(relations))
-    known = Recovered(VERSION, *named, sources, targets, kinds, at, lines, list(refuted), list(guessed))
-    return msgspec.json.encode(known)
+    beside = (list(refuted), list(guessed), list(built))
+    return msgspec.json.encode(Recovered(VERSION, *named, sources, targets, kinds, at, lines, *beside))
 
 
 def decode(data: bytes) -> Recovered | None:

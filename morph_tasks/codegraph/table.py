@@ -59,6 +59,7 @@ class Table:
     undecided: dict[int, tuple[int, ...]] = field(default_factory=dict)  # by the position of the row
     paths: list[str] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
+    built: list[tuple[int, int]] = field(default_factory=list)  # a type and the constructor that a call of it runs
 
     def move(self, position: int, source: int, target: int, via: int) -> None:
         """Put the ends of a link on other nodes; the link as it was stays in the raw layer."""

@@ -33,6 +33,7 @@ class Nodes:
     files: dict[str, str] = field(default_factory=dict)
     by_name: dict[tuple[str, str], list[tuple[int, str, bool]]] = field(default_factory=lambda: defaultdict(list))
     pairs: set[tuple[str, str]] = field(default_factory=set)
+    calls: set[tuple[str, str]] = field(default_factory=set)  # those of them that call
     inferred: dict[str, list[Inferred]] = field(default_factory=lambda: defaultdict(list))  # by the file of the site
     names: dict[str, tuple[str, str]] = field(default_factory=dict)  # target of an inferred link -> its file and name
     firm: set[tuple[str, str]] = field(default_factory=set)  # what is inferred, and said by another link as well
@@ -62,6 +63,7 @@ def read(graph: Path) -> Nodes:
         if at is not None:
             nodes.by_name[path, naming.bare(label)].append((at, node.id, label.startswith(".")))
     nodes.pairs = {(link.source, link.target) for link in found.all_links() if link.relation in USES}
+    nodes.calls = {(link.source, link.target) for link in found.all_links() if link.relation == "calls"}
     _infer(nodes, found)
     return nodes
 

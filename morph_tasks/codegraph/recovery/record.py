@@ -21,6 +21,7 @@ class Edges:
     program: Program
     nodes: Nodes
     found: dict[tuple[str, str], tuple[str, str, int]] = field(default_factory=dict)
+    built: set[tuple[str, str]] = field(default_factory=set)  # (type, constructor)
     _of: dict[int, str | None] = field(default_factory=dict)
     _places: dict[tuple[str, int], str | None] = field(default_factory=dict)
 
@@ -78,9 +79,11 @@ class Edges:
         return owner >= 0 and self.node(site.facts, site.facts.defs[owner]) == site.source
 
     def join(self, source: str, target: str, relation: str, path: str, line: int) -> None:
-        """Note an edge that the graph does not have."""
+        """Note an edge that the graph does not have; what is called says more than what is named."""
         if source != target and (source, target) not in self.nodes.pairs:
-            self.found.setdefault((source, target), (relation, path, line))
+            known = self.found.get((source, target))
+            if known is None or (known[0] == "references" and relation == "calls"):
+                self.found[source, target] = (relation, path, line)
 
     def _walk(self, site: _Site, expr: Expr, relation: str) -> Values:
         """Note what each step of a chain names, and return what the whole is a value of."""
@@ -130,10 +133,21 @@ class Edges:
 
     def _built(self, site: _Site, value: Value) -> None:
         """Note the constructor that a class of the program runs."""
+        owner = self.node(*value[1].parts[0])
         for name in _BUILT:
             for one in self.program.members(value, name):
-                if one.definition is not None:
+                if one.definition is None:
+                    continue
+                target = self.node(one.facts, one.definition)
+                if owner is not None and target is not None and self._calls(site.source, owner):
+                    self.built.add((owner, target))
+                else:
                     self.add(site, one.facts, one.definition, "calls")
+
+    def _calls(self, source: str, target: str) -> bool:
+        """Tell whether the answers will have a call from one node to another."""
+        pair = (source, target)
+        return pair in self.nodes.calls or (pair in self.found and self.found[pair][0] == "calls")
 
     def _attribute(self, site: _Site, expr: Expr, relation: str) -> Values:
         base = self._walk(site, expr[1], "references")
@@ -179,7 +193,7 @@ class Edges:
                 if one.definition.kind == "property":
                     shown = False
             here = self.program.enclosing(site.facts, site.scope)
-            if not shown and one.owner is not here:
+            if not shown and one.owner is not here and receiver in (None, one.owner):
                 self._type(site, one.owner, "references")
             if not own and receiver is not None and receiver is not one.owner and receiver is not here:
                 self._type(site, receiver, "references")

@@ -48,9 +48,9 @@ def _recover(root: Path) -> Recovered:
     watched = {path: {link.line for link in links} for path, links in known.inferred.items()}
     facts, failed = sources.read(root, known.files, watched)
     found: dict[tuple[str, str], tuple[str, str, int]] = {}
-    judged = Judged()
+    judged, built = Judged(), set[tuple[str, str]]()
     for program, extra in languages.programs(root, facts):
-        edges = Edges(program, known, found)
+        edges = Edges(program, known, found, built)
         judged.all_of(edges)
         for one in program.files.values():
             try:
@@ -60,13 +60,19 @@ def _recover(root: Path) -> Recovered:
         if extra is not None:
             extra(edges)
     judged.rest(known.inferred.values())
-    write(root, found, judged)
+    write(root, found, judged, built)
     return Recovered(len(facts), len(found), failed)
 
 
-def write(root: Path, found: dict[tuple[str, str], tuple[str, str, int]], judged: Judged) -> None:
+def write(
+    root: Path,
+    found: dict[tuple[str, str], tuple[str, str, int]],
+    judged: Judged,
+    built: set[tuple[str, str]],
+) -> None:
     """Write the edges that were found and what was judged, whole or not at all."""
     from morph_tasks.repo.files import write_atomic
 
     edges = [(source, target, *how) for (source, target), how in sorted(found.items())]
-    write_atomic(layout.recovered_file(root), encode(edges, sorted(judged.refuted), sorted(judged.guessed)))
+    body = encode(edges, sorted(judged.refuted), sorted(judged.guessed), sorted(built))
+    write_atomic(layout.recovered_file(root), body)

@@ -19,6 +19,8 @@ def add(table: Table, found: Recovered | None) -> tuple[int, int]:
     if found is None:
         return 0, 0
     numbers = [_NOWHERE if (number := table.ids.get(one, _NOWHERE)) in table.hidden else number for one in found.ids]
+    ends = ((table.ids.get(owner), table.ids.get(made)) for owner, made in found.built)
+    table.built = [(owner, made) for owner, made in ends if owner is not None and made is not None]
     relations = [table.relations[name] for name in found.relations]
     files = [table.files[path] for path in found.files]
     vias = [DISPATCH if name == RELATION else CALL for name in found.relations]

@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from morph_tasks.codegraph import layout
+from morph_tasks.codegraph.affected import affected
+from morph_tasks.codegraph.index import open_index
 from morph_tasks.codegraph.recovered import decode, edges_of
 from morph_tasks.codegraph.recovery import languages, service
 from morph_tasks.errors import Refusal
@@ -119,3 +121,50 @@ def test_expressions_that_run_too_deep_do_not_end_the_pass(path: str, tmp_path: 
     files = {**USED, path: opening + "f(" * 3_000 + ")" * 3_000}
     assert service.recover(written(tmp_path, files)).files >= 2
     assert OPENED in edges(tmp_path)
+
+
+BUILDING = {
+    "lib.py": "class Box:\n    def __init__(self):\n        pass\n\n\nclass Case(Box):\n    pass\n",
+    "app.py": "from lib import Box, Case\n\n\ndef one():\n    Box()\n\n\ndef two():\n    return Case()\n\n\n"
+    "def three(box: Box):\n    return box\n",
+}
+
+
+def test_who_calls_a_type_is_kept_once_and_answers_for_its_constructor(tmp_path: Path) -> None:
+    """Also for the one that a subclass inherits; who only names the type does not run it."""
+    found = recovered(tmp_path, BUILDING)
+    assert "lib.py:Box.__init__" not in {target for _, target in found}
+    with open_index(tmp_path) as index:
+        (built,) = index.find("lib.py:Box.__init__")
+        callers = {index.symbol(edge.source).name: edge for edge in index.into([built.id]) if edge.relation == "calls"}
+        assert {name: (edge.file, edge.line) for name, edge in callers.items()} == {
+            "one": ("app.py", 5),
+            "two": ("app.py", 9),
+        }
+        (one,) = index.find("app.py:one")
+        assert built.id in {edge.target for edge in index.out_of([one.id])}
+        assert {hit.symbol.name for hit in affected(index, [built], depth=1)} == {"one", "two"}
+
+
+def test_a_constructor_whose_type_the_graph_does_not_call_has_an_edge_of_its_own(tmp_path: Path) -> None:
+    """The pair is known as a reference, which would hide the call."""
+    written(tmp_path, BUILDING)
+    graph = json.loads(layout.graph_file(tmp_path).read_text())
+    graph["links"] = [{"source": "app.py:one", "target": "lib.py:Box", "relation": "references"}]
+    layout.graph_file(tmp_path).write_text(json.dumps(graph))
+    service.recover(tmp_path)
+    assert edges(tmp_path)["app.py:one", "lib.py:Box.__init__"] == "calls"
+
+
+def test_what_is_named_first_and_called_below_is_called(tmp_path: Path) -> None:
+    app = "from lib import Box\n\n\ndef one(box: Box):\n    return Box()\n"
+    assert recovered(tmp_path, {**BUILDING, "app.py": app})["app.py:one", "lib.py:Box"] == "calls"
+
+
+def test_an_inherited_field_is_a_use_of_its_receiver_alone(tmp_path: Path) -> None:
+    """That the receiver has it from a base the graph knows by `inherits`."""
+    lib = "class Box:\n    def __init__(self):\n        self.size = 1\n\n\nclass Case(Box):\n    pass\n"
+    app = "from lib import Box, Case\n\n\ndef one(case: Case):\n    return case.size\n"
+    found = recovered(tmp_path, {"lib.py": lib, "app.py": app})
+    assert ("app.py:one", "lib.py:Case") in found
+    assert ("app.py:one", "lib.py:Box") not in found
