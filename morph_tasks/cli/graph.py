@@ -104,9 +104,13 @@ def _repo(path: Path | None) -> Repo:
 
 
 def _run(path: Path | None, command: str, as_json: bool) -> int:
-    from morph_tasks.codegraph.running import run
+    from contextlib import nullcontext
 
-    ran = run(_repo(path), command)
+    from morph_tasks.codegraph.progress import Progress
+    from morph_tasks.codegraph.running import run, silent
+
+    with nullcontext() if as_json else Progress(warn) as progress:
+        ran = run(_repo(path), command, stage=progress.at if progress else silent)
     for line in ran.warnings:
         warn(f"warning: {line}")
     say(ran.as_json(), told(ran), as_json)

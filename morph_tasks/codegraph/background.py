@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from morph_tasks.codegraph import graphify, record, runlock
 from morph_tasks.codegraph.freshness import NO_GRAPH, STALE, Freshness, freshness
-from morph_tasks.codegraph.layout import GRAPH
+from morph_tasks.codegraph.layout import GRAPH, STARTED
 from morph_tasks.codegraph.runlog import log
 
 if TYPE_CHECKING:
@@ -114,6 +115,8 @@ def _start(primary: Repo) -> int:
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+    with suppress(OSError):  # only for `graph status`, until the lock tells
+        (primary.tree_state / STARTED).write_text(str(child.pid), "ascii")
     child.returncode = 0  # whoever started it does not wait for it
     return child.pid
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # `graph status` is answered before all else: `pathlib` and `
 FOLDER = "graphify-out"
 GRAPH = f"{FOLDER}/graph.json"
 RECORD, LOCK, LOG = "graph-refresh-state.json", "graph-refresh.lock", "graph-refresh.log"
+STARTED = "graph-refresh.started"  # the process that a kick started, until it has the lock
 
 
 def graph_folder(root: Path) -> Path:

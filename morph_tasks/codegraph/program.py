@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,9 +48,18 @@ def limit_s() -> float:
     return limit
 
 
-def run(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], keep: int, timeout_s: float) -> Ended:
+def run(
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    keep: int,
+    timeout_s: float,
+    hear: Callable[[str], None] = lambda _: None,
+) -> Ended:
     """Run a program to its end; `keep`: an open file that it inherits. Raises Refusal `command-not-started`.
 
+    `hear` gets the last line of each piece that it writes, in a thread of its own.
     Whatever ends the wait, a signal included, ends the program and all that it started.
     """
     kept = bytearray()
@@ -65,7 +74,7 @@ def run(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], keep: int, ti
             raise
         finally:
             os.close(writer)
-        drain = threading.Thread(target=_drain, args=(reader, kept), daemon=True)
+        drain = threading.Thread(target=_drain, args=(reader, kept, hear), daemon=True)
         drain.start()
         try:
             code: int | None = child.wait(timeout_s)
@@ -111,8 +120,12 @@ def _undisturbed() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _drain(reader: int, kept: bytearray) -> None:
+def _drain(reader: int, kept: bytearray, hear: Callable[[str], None]) -> None:
     with open(reader, "rb", buffering=0) as file:
         while chunk := file.read(_KEPT):
             kept += chunk
+            words = chunk.decode("utf-8", "replace").split("\n")
+            last = next((line.strip() for line in reversed(words) if line.strip()), "")
+            if last:
+                hear(printable(last[:200]))
             del kept[:-_KEPT]

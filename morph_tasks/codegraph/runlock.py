@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from morph_tasks.codegraph.layout import LOCK
+from morph_tasks.codegraph.layout import LOCK, STARTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +47,17 @@ def holder(git_dir: str) -> dict[str, Any] | None:
     finally:
         os.close(fd)
     return None
+
+
+def started(git_dir: str) -> dict[str, Any] | None:
+    """Return `{pid}` of a run in the background that was started and lives; None when there is none."""
+    try:
+        with open(f"{git_dir}/morph-spec/{STARTED}", encoding="ascii") as file:
+            pid = int(file.read(20))
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return {"pid": pid} if b"morph_tasks.codegraph.background" in file.read() else None
+    except (OSError, ValueError):  # nor where the system does not tell what a process is
+        return None
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -61,9 +61,14 @@ def graphify_json(version: str | None) -> dict[str, Any]:
     return {"installed": version, "pinned": graphify.PINNED, "matches": graphify.matches(version)}
 
 
-def run(repo: Repo, command: str, *, background: bool = False) -> Ran:
+def silent(_: str) -> None:
+    """Be told what is under way, and tell nobody."""
+
+
+def run(repo: Repo, command: str, *, background: bool = False, stage: Callable[[str], None] = silent) -> Ran:
     """Extract the graph of a tree (`build`) or bring it up to date (`refresh`), and record how that ended.
 
+    `stage` is told what is under way, from this thread and from another.
     While another run has the lock of the tree nothing is run. Raises Refusal `graphify-unavailable`, `graph-failed`,
     `graph-timeout`, `graph-unwritable`, `corrupt-graph`, `bad-limit` (2), `write-failed`, `state-unwritable`.
     """
@@ -78,13 +83,16 @@ def run(repo: Repo, command: str, *, background: bool = False) -> Ran:
         if lock is None:
             ran.holder = runlock.holder(str(repo.git_dir)) or {}
             return ran
-        return _Job(repo, ran, found, lock, background).do(limit)
+        return _Job(repo, ran, found, lock, background, stage).do(limit)
 
 
 class _Job:
     """One run under its lock."""
 
-    def __init__(self, repo: Repo, ran: Ran, found: str, lock: runlock.Held, background: bool) -> None:
+    def __init__(
+        self, repo: Repo, ran: Ran, found: str, lock: runlock.Held, background: bool, stage: Callable[[str], None]
+    ) -> None:
+        self.stage = stage
         self.repo, self.ran, self.found, self.lock = repo, ran, found, lock
         self.place = (str(repo.root), str(repo.git_dir), str(repo.common_dir))
         self.main = _main_of(repo)
@@ -170,15 +178,21 @@ class _Job:
         argv = (graphify.extract_argv if fresh else graphify.update_argv)(self.found, self.place[0])
         # Never in the tree: a program that outlives us would keep the folder in use.
         common = self.repo.common_dir
-        return program.run(argv, cwd=common, env=graphify.environment(), keep=self.lock.fd, timeout_s=limit)
+        self.stage("graphify extracts")
+        # It has a line for its progress now and then.
+        hear = lambda line: self.stage(f"graphify: {line}")  # noqa: E731
+        env = graphify.environment()
+        return program.run(argv, cwd=common, env=env, keep=self.lock.fd, timeout_s=limit, hear=hear)
 
     def _conclude(self) -> None:
         """Find what graphify lost and make the index; only a graph that cannot be read is a failure."""
         ran, root = self.ran, self.repo.root
         self._note_files()
+        self.stage("looking for edges that graphify lost")
         ran.recovered = _recovered(root, ran.warnings)
         from morph_tasks.codegraph import index
 
+        self.stage("making the index")
         try:
             index.build(root)
             with index.open_index(root) as opened:
@@ -228,6 +242,9 @@ def hide(repo: Repo, warnings: list[str]) -> None:
     from morph_tasks.fleet.excludes import exclude, excluded
     from morph_tasks.fleet.lock import fleet_lock
 
+    if repo.run("ls-files", "--error-unmatch", "--", layout.GRAPH, ok=(0, 1)).code == 0:
+        way = f"git rm -r --cached {layout.FOLDER}, and commit that"
+        warnings.append(f"git tracks {layout.GRAPH}, which is of one commit and changes with every run: {way}")
     if layout.FOLDER in excluded(repo) or _is_ignored(repo):
         return
     try:

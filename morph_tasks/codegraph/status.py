@@ -24,6 +24,7 @@ def look(root: str, git_dir: str, common_dir: str, *, full: bool = False) -> dic
     found = of_tree(root, git_dir, common_dir, full=full)
     known = record.read(git_dir)
     held = runlock.holder(git_dir)
+    held = runlock.started(git_dir) if held is None else held
     main = git_dir == common_dir
     program = graphify.find()
     counts = None if found.state == NO_GRAPH else _counts(root, git_dir)

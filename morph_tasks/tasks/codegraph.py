@@ -52,10 +52,17 @@ class GraphFresh:
 
 @guarded
 def refresh(root: str) -> Any:
-    """Bring the code graph of a tree up to date, as the command does."""
-    from morph_tasks.cli.graph import told
-    from morph_tasks.codegraph.running import run
+    """Bring the code graph of a tree up to date, as the command does; a run that is under way is waited for."""
+    import sys
 
-    ran = run(open_repo(Path(root)), "refresh")
-    print("\n".join([*(f"warning: {line}" for line in ran.warnings), told(ran)]))  # noqa: T201
+    from morph_tasks.cli.graph import told
+    from morph_tasks.codegraph.progress import Progress
+    from morph_tasks.codegraph.waiting import refreshed
+
+    with Progress(lambda line: print(line, file=sys.stderr, flush=True)) as progress:  # noqa: T201
+        ran = refreshed(open_repo(Path(root)), progress.at)
+    if ran is None:
+        print("another run of graphify brought the code graph up to date")  # noqa: T201
+    else:
+        print("\n".join([*(f"warning: {line}" for line in ran.warnings), told(ran)]))  # noqa: T201
     return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import psutil
@@ -14,8 +15,10 @@ from morph_tasks.codegraph.freshness import freshness
 from morph_tasks.codegraph.runlock import take
 from morph_tasks.errors import Refusal
 from morph_tasks.repo.git import open_repo
-from tests.codegraph.scene import calls, files_in, path_without, pid_in, pretend, record_of
+from tests.codegraph.scene import calls, files_in, path_without, pid_in, pretend, record_of, status
 from tests.conftest import Project
+
+COMMIT = 'echo word >> "$2/README"; git -C "$2" add README; git -C "$2" commit -q -m x'
 
 
 @pytest.fixture
@@ -72,14 +75,29 @@ def test_graphify_runs_with_low_priority_and_its_folder_is_no_tree(
 def test_it_begins_again_when_head_moved_meanwhile(
     old: Project, pretence: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    script = f'[ -e "{pretence}/once" ] || {{ touch "{pretence}/once"; git -C "$2" commit -q --allow-empty -m x; }}'
+    script = f'[ -e "{pretence}/once" ] || {{ touch "{pretence}/once"; {COMMIT}; }}'
     monkeypatch.setenv("PATH", pretend(pretence, script))
     assert kicked(old).started
     assert len(calls(pretence)) == 2 and freshness(open_repo(old.root)).state == "fresh"
 
 
+def test_status_knows_of_a_run_that_has_only_been_started(old: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    repo = open_repo(old.root)
+    monkeypatch.setattr(background, "_BOOT", f"import time; time.sleep(300)  # {background.__name__}")
+    pid = background._start(repo)
+    try:
+        found = status(old)
+        assert found["refresh"]["running"] and found["refresh"]["pid"] == pid and "under way" in found["next"]
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    assert not status(old)["refresh"]["running"]
+    (old.root / ".git/morph-spec/graph-refresh.started").write_text(str(os.getpid()))  # another one has its number
+    assert "graph refresh" in status(old)["next"]
+
+
 def test_it_does_not_go_on_for_ever(old: Project, pretence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", pretend(pretence, 'git -C "$2" commit -q --allow-empty -m x'))
+    monkeypatch.setenv("PATH", pretend(pretence, COMMIT))
     assert kicked(old).started
     assert len(calls(pretence)) == 3
 
@@ -91,7 +109,8 @@ def test_a_failure_is_repeated_when_head_moves_and_not_before(
     assert kicked(old).started and kicked(old).why == "failed-here"
     assert len(calls(pretence)) == 1
     assert "graph-failed" in layout.log_file(open_repo(old.root)).read_text()
-    old.git("commit", "-q", "--allow-empty", "-m", "next")
+    old.write("shop/next.py", "def next_one(): return 3\n")
+    old.commit("next")
     assert kicked(old).started and len(calls(pretence)) == 2
     rules = old.root / ".graphifyignore"
     rules.write_text(rules.read_text() + "/gone/\n")

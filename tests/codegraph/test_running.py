@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -195,6 +196,21 @@ def test_a_signal_ends_graphify_too(graphed: Project, pretence: Path) -> None:
     assert runlock.holder(str(graphed.root / ".git")) is None
 
 
+def test_a_graph_that_git_tracks_is_told(graphed: Project) -> None:
+    graphed.git("add", "-f", "graphify-out/graph.json")
+    said = graphed.morph("graph", "refresh")
+    assert said.code == 0 and "warning: git tracks graphify-out/graph.json" in said.err
+    assert "git rm -r --cached graphify-out" in said.err
+
+
+def test_a_run_tells_what_it_is_at_and_what_graphify_says(graphed: Project, pretence: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("PATH", pretend(pretence, "printf 'AST: 12/30\\033[2J files\\n\\n'"))
+    stages: list[str] = []
+    run(open_repo(graphed.root), REFRESH, stage=stages.append)
+    assert stages[:2] == ["graphify extracts", "graphify: AST: 12/30\\x1b[2J files"]
+    assert stages[2:] == ["looking for edges that graphify lost", "making the index"]
+
+
 def test_two_at_once_are_one_run(graphed: Project, pretence: Path) -> None:
     gate = pretence / "gate"
     path = pretend(pretence, f'while [ ! -e "{gate}" ]; do sleep 0.02; done')
@@ -210,7 +226,7 @@ def test_two_at_once_are_one_run(graphed: Project, pretence: Path) -> None:
 
 
 def test_the_commit_that_the_files_were_read_at_counts(graphed: Project, pretence: Path) -> None:
-    script = 'git -C "$2" commit -q --allow-empty -m meanwhile'
+    script = 'echo word >> "$2/README"; git -C "$2" add README; git -C "$2" commit -q -m meanwhile'
     before = graphed.git("rev-parse", "HEAD")
     said = graphed.morph("graph", "refresh", "--json", PATH=pretend(pretence, script))
     assert said.code == 0 and said.json["head"] == before and "HEAD moved" in said.err

@@ -6,6 +6,8 @@ import os
 
 import pytest
 
+from morph_tasks.codegraph.runlock import take
+from morph_tasks.repo.git import open_repo
 from tests.codegraph.scene import files_in, path_without
 from tests.conftest import BIN, Project
 
@@ -53,3 +55,10 @@ def test_without_graphify_it_is_refused_in_our_words(doing: Project) -> None:
     said = doing.doit("graph-refresh", PATH=path)
     assert said.code != 0 and "graphify-unavailable" in said.out + said.err
     assert f"{BIN}" in said.out + said.err
+
+
+def test_one_that_does_not_end_fails_the_task(doing: Project) -> None:
+    with take(open_repo(doing.root)) as lock:
+        assert lock is not None
+        said = doing.doit("graph-refresh", MORPH_GRAPH_TIMEOUT_S="0.5")
+    assert said.code != 0 and "graph-busy" in said.out + said.err
