@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from morph_tasks.codegraph.freshness import Freshness
     from morph_tasks.codegraph.index import Edge, Symbol
     from morph_tasks.codegraph.mentions import Mentions
+    from morph_tasks.codegraph.not_compared import NotCompared
     from morph_tasks.codegraph.picture import Picture
 
 _WIDE = 48
@@ -47,7 +48,7 @@ class Answer(NamedTuple):
     asked: Asked
     reach: Reach
     freshness: Freshness
-    mentions: Mentions | None = None
+    mentions: Mentions | NotCompared | None = None
     undecided: Sequence[dict[str, Any]] = ()
     changed: Changed | None = None
     untested: bool = False

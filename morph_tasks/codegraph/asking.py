@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from morph_tasks.codegraph.diff import Changed
     from morph_tasks.codegraph.index import Index, Symbol
     from morph_tasks.codegraph.mentions import Mentions
+    from morph_tasks.codegraph.not_compared import NotCompared
     from morph_tasks.repo.git import Repo
 
 # Comparing with the text costs a run of git and the reading of the files that are named; of a symbol that so many
@@ -79,7 +80,7 @@ def about(tree: Tree, index: Index, seeds: Sequence[Symbol], asked: Asked, chang
 
 def _mentions(
     tree: Tree, index: Index, seeds: Sequence[Symbol], asked: Asked, found: Reach, alone: Collection[int]
-) -> Mentions | None:
+) -> Mentions | NotCompared | None:
     """Compare with the text; beside very many consumers only for the symbols without one, unless it is asked for."""
     used = {hit.through for hit in found.hits if hit.depth == 1}
     used |= {edge.target for hit in found.hits if hit.depth == 1 for edge in hit.more}
@@ -88,11 +89,13 @@ def _mentions(
     skipped = 0 if len(compared) == len(seeds) else len(found.hits)
     if not seeds:
         return None
-    from morph_tasks.codegraph import mentions
-
     if not compared:
-        return mentions.not_compared(skipped)
-    return mentions.mentions(
+        from morph_tasks.codegraph.not_compared import NotCompared
+
+        return NotCompared(skipped)
+    from morph_tasks.codegraph.mentions import mentions
+
+    return mentions(
         tree.repo(),
         index,
         compared,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from morph_tasks.codegraph.ask import place, printable, shown
+from morph_tasks.codegraph.not_compared import NotCompared
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -166,7 +167,7 @@ class Mentions(NamedTuple):
     @property
     def found(self) -> tuple[Mention, ...] | None:
         """Return the first of them; None when the text was not searched."""
-        if self.error or (self.skipped and not self.names):
+        if self.error:
             return None
         return tuple(self.all[: _ALL if self.every else _MOST])
 
@@ -183,7 +184,7 @@ class Mentions(NamedTuple):
         if self.error:
             return self.error
         if self.skipped:
-            return f"not compared with the text: {self.skipped} symbols depend on it; affected --mentions compares it"
+            return NotCompared(self.skipped).reason()
         return None if self.whole else "there are more lines than are read"
 
     def more_json(self) -> dict[str, Any]:
@@ -212,14 +213,8 @@ class Mentions(NamedTuple):
         if self.tests_left_out:
             told.append(f"{_lines(self.tests_left_out)} of test code left out by --prod")
         if self.skipped:
-            told.append(f"the text was not compared beside {self.skipped} symbols; affected --mentions compares it")
+            told += NotCompared(self.skipped).lines()
         return told
-
-
-def not_compared(consumers: int) -> Mentions:
-    """Return that the text was not compared beside so many consumers."""
-    nothing = Part((), (), (), True)
-    return Mentions(nothing, nothing, nothing, skipped=consumers)
 
 
 def mentions(

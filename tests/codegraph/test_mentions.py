@@ -101,7 +101,7 @@ def ask(
 
 
 def told(answer: Answer) -> list[tuple[str, int]]:
-    assert answer.mentions is not None
+    assert isinstance(answer.mentions, Mentions)
     return places(answer.mentions)
 
 
@@ -304,7 +304,8 @@ def test_one_place_that_uses_two_changed_symbols_is_a_consumer_of_both(shop: Pro
     graph.use("c.py:run", "a.py:price", line=1)
     graph.use("c.py:run", "b.py:cost", line=1)
     found = ask(shop, graph, GRAPH, "cost").mentions
-    assert found and (found.unused.words, found.used.words) == ((), ("cost", "price"))
+    assert isinstance(found, Mentions)
+    assert (found.unused.words, found.used.words) == ((), ("cost", "price"))
 
 
 def test_an_import_of_another_symbol_over_several_lines_is_that_ones(shop: Project) -> None:
@@ -324,7 +325,8 @@ def test_names_that_are_called_by_a_sign_are_no_words(project: Project) -> None:
     graph.symbol("a.py:Box", 1)
     graph.symbol("a.py:Box.__len__", 2)
     found = ask(project, graph, "Box").mentions
-    assert found and (found.names, found.total) == (("Box",), 0)
+    assert isinstance(found, Mentions)
+    assert (found.names, found.total) == (("Box",), 0)
 
 
 def test_a_module_that_is_imported_by_its_folder_is_searched_by_that_name(project: Project) -> None:
