@@ -34,6 +34,7 @@ class Nodes:
     by_name: dict[tuple[str, str], list[tuple[int, str, bool]]] = field(default_factory=lambda: defaultdict(list))
     pairs: set[tuple[str, str]] = field(default_factory=set)
     calls: set[tuple[str, str]] = field(default_factory=set)  # those of them that call
+    derives: set[tuple[str, str]] = field(default_factory=set)  # and those that inherit
     inferred: dict[str, list[Inferred]] = field(default_factory=lambda: defaultdict(list))  # by the file of the site
     names: dict[str, tuple[str, str]] = field(default_factory=dict)  # target of an inferred link -> its file and name
     firm: set[tuple[str, str]] = field(default_factory=set)  # what is inferred, and said by another link as well
@@ -64,6 +65,8 @@ def read(graph: Path) -> Nodes:
             nodes.by_name[path, naming.bare(label)].append((at, node.id, label.startswith(".")))
     nodes.pairs = {(link.source, link.target) for link in found.all_links() if link.relation in USES}
     nodes.calls = {(link.source, link.target) for link in found.all_links() if link.relation == "calls"}
+    derived = ("inherits", "implements", "extends")
+    nodes.derives = {(link.source, link.target) for link in found.all_links() if link.relation in derived}
     _infer(nodes, found)
     return nodes
 

@@ -92,6 +92,7 @@ class _Reader:
         facts.bind(scope, node.name, ("d", found.at))
         self.before(node.decorator_list, found.scope)
         self.parameters(node.args, found.scope, found if inside else None)
+        found.parameters = tuple(types.taken(node.args))
         if node.returns is not None:
             found.result = types.convert(node.returns)
             self.annotation(node.returns, found.scope)

@@ -89,6 +89,21 @@ def named(node: ast.expr) -> Iterator[Expr]:
                 yield from named(child)
 
 
+def taken(args: ast.arguments) -> Iterator[Expr]:
+    """Yield (how it is given, name, whether it is needed) for each parameter: `*` and `**` stand for themselves."""
+    listed = [*args.posonlyargs, *args.args]
+    needed = len(listed) - len(args.defaults)
+    for number, one in enumerate(listed):
+        hidden = number < len(args.posonlyargs) or (one.arg.startswith("__") and not one.arg.endswith("__"))
+        yield "positional" if hidden else "any", one.arg, number < needed
+    if args.vararg is not None:
+        yield "any", "*", False
+    for one, default in zip(args.kwonlyargs, args.kw_defaults, strict=True):
+        yield "named", one.arg, default is None
+    if args.kwarg is not None:
+        yield "any", "**", False
+
+
 def parameters(node: ast.ClassDef) -> tuple[str, ...]:
     """Return the type parameters of a class: its own syntax, or those of `Generic[T]` and `Protocol[T]`."""
     own = [getattr(one, "name", "") for one in getattr(node, "type_params", [])]

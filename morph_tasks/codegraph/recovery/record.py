@@ -85,6 +85,11 @@ class Edges:
             if known is None or (known[0] == "references" and relation == "calls"):
                 self.found[source, target] = (relation, path, line)
 
+    def derive(self, source: str, target: str, relation: str, path: str, line: int) -> None:
+        """Note that a type derives from another one, which says more than that it names it."""
+        if source != target and (source, target) not in self.nodes.derives:
+            self.found[source, target] = (relation, path, line)
+
     def _walk(self, site: _Site, expr: Expr, relation: str) -> Values:
         """Note what each step of a chain names, and return what the whole is a value of."""
         kind, program = expr[0], self.program

@@ -152,7 +152,7 @@ class GoWorld:
         (facts, definition), (there, interface) = one.parts[0], wanted.parts[0]
         source, target = edges.node(facts, definition), edges.node(there, interface)
         if source is not None and target is not None:
-            edges.join(source, target, "implements", facts.path, definition.line)
+            edges.derive(source, target, "implements", facts.path, definition.line)
 
 
 def _is_interface(one: Type) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from morph_tasks.codegraph.recovery import protocols
 from morph_tasks.codegraph.recovery.model import Expr, Facts
 from morph_tasks.codegraph.recovery.program import NOTHING, Found, Program, Value, Values
 
@@ -82,6 +83,10 @@ class PythonWorld:
             return (("cls", value[1], value[2]),)
         # What a class of this tree enters: itself, unless it says otherwise.
         return NOTHING
+
+    def extra(self, edges: Any) -> None:
+        """Note what no file says: which classes satisfy which protocols."""
+        protocols.note(edges)
 
     def _find(self, path: str, dotted: str, level: int) -> str | None:
         """Return the file or folder of a module that a file imports; nearest root first, as Python would."""

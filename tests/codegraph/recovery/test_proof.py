@@ -179,3 +179,51 @@ def test_a_class_inside_a_function_does_not_make_the_function_derive(tmp_path: P
     files = {"lib.py": BOX, "app.py": "from lib import Box\n\n\ndef run():\n    class Mine(Box):\n        pass\n"}
     written = recovered(tmp_path, files)
     assert written.get(("app.py:run", "lib.py:Box"), "references") == "references"
+
+
+MAILER = (
+    "from typing import Protocol\n\n\nclass Mailer(Protocol):\n    def send(self, to: str, *, cc='') -> None: ...\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "satisfied"),
+    [
+        ("class Smtp:", "def send(self, to, *, cc=''): pass", True),
+        ("class Smtp:", "def send(self, to, *, cc='', bcc=''): pass", True),
+        ("class Base:\n    def send(self, to, *, cc=''): pass\n\n\nclass Smtp(Base):", "pass", True),
+        ("class Smtp:", "@staticmethod\n    def send(to, *, cc=''): pass", True),
+        ("class Smtp:", "def send(self, where, *, cc=''): pass", False),
+        ("class Smtp:", "def send(self, to): pass", False),
+        ("class Smtp:", "def send(self, to, *, cc): pass", False),
+        ("class Smtp:", "def send(self, to, body, *, cc=''): pass", False),
+        ("class Smtp:", "async def send(self, to, *, cc=''): pass", False),
+        ("class Smtp:", "@changed\n    def send(self, to, *, cc=''): pass", False),
+        ("class Smtp:", "send = None", False),
+        ("class Smtp:", "def post(self, to, *, cc=''): pass", False),
+        ("from typing import Protocol\n\n\nclass Smtp(Protocol):", "def send(self, to, *, cc=''): pass", False),
+    ],
+)
+def test_python_protocols_are_satisfied_by_the_same_members(
+    head: str, body: str, satisfied: bool, tmp_path: Path
+) -> None:
+    found = recovered(tmp_path, {"mail.py": MAILER, "smtp.py": f"{head}\n    {body}\n"})
+    assert (found.get(("smtp.py:Smtp", "mail.py:Mailer")) == "implements") is satisfied
+
+
+def test_python_protocols_ask_for_fields_and_for_what_they_extend(tmp_path: Path) -> None:
+    files = {
+        "mail.py": "import typing as t\n\n\nclass Named(t.Protocol):\n    name: str\n\n\n"
+        "class Mailer(Named, t.Protocol):\n    def send(self, to): ...\n\n\n"
+        "class Sized(t.Protocol):\n    def __len__(self): ...\n",
+        "smtp.py": "class Smtp:\n    def __init__(self):\n        self.name = 'x'\n\n    def send(self, to): ...\n\n\n"
+        "class Dumb:\n    def send(self, to): ...\n\n    def __len__(self): ...\n",
+    }
+    found = {pair for pair, relation in recovered(tmp_path, files).items() if relation == "implements"}
+    assert found == {("smtp.py:Smtp", "mail.py:Mailer"), ("smtp.py:Smtp", "mail.py:Named")}
+
+
+def test_a_class_without_a_protocol_of_typing_is_none(tmp_path: Path) -> None:
+    own = MAILER.replace("from typing import Protocol", "class Protocol: ...")
+    found = recovered(tmp_path, {"mail.py": own, "smtp.py": "class Smtp:\n    def send(self, to, *, cc=''): pass\n"})
+    assert ("smtp.py:Smtp", "mail.py:Mailer") not in found
