@@ -91,7 +91,8 @@ class Part(NamedTuple):
             if more := len(counts) - len(told):
                 told.append(f"{more} more names")
             many = f"{'' if whole else 'at least '}{_lines(len(self.found))}"
-            yield f"and {many} with names of its members, likewise: {', '.join(told)}; affected --mentions lists them"
+            head = f"and {many} with names of its members that the graph does not explain"
+            yield f"{head}: {', '.join(told)}; affected --mentions lists them"
 
     @property
     def code(self) -> int:
@@ -206,10 +207,13 @@ class Mentions(NamedTuple):
             return [f"the text was not searched for {', '.join(map(printable, self.names))}: {self.error}"]
         told = list(self.unused.lines(beside=False, every=self.every, whole=self.whole))
         told += self.used.lines(beside=True, every=self.every, whole=self.whole)
-        if self.every:
-            told += self.members.lines(beside=True, every=True, whole=self.whole)
+        listed = {(one.path, one.line) for part in (self.unused, self.used) for one in part.found}
+        left = tuple(one for one in self.members.found if (one.path, one.line) not in listed)
+        members = self.members._replace(found=left)
+        if left and (self.every or len(left) <= _FIRST):
+            told += members.lines(beside=True, every=True, whole=self.whole)
         else:
-            told += self.members.summary(whole=self.whole)
+            told += members.summary(whole=self.whole)
         if self.tests_left_out:
             told.append(f"{_lines(self.tests_left_out)} of test code left out by --prod")
         if self.skipped:
