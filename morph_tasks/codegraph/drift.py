@@ -155,7 +155,7 @@ def _folders(root: str, git_dir: str, common_dir: str, kept: dict[str, Any]) -> 
             moved.append((folder, now))
     if not moved:
         return [], False
-    new, aside = _unknown(root, git_dir, common_dir, kept, [folder for folder, _ in moved])
+    new, aside, entered = _unknown(root, git_dir, common_dir, kept, [folder for folder, _ in moved])
     for folder, name in aside:
         kept["others"].setdefault(folder, []).append(name)
     learned = False
@@ -164,13 +164,16 @@ def _folders(root: str, git_dir: str, common_dir: str, kept: dict[str, Any]) -> 
         if not extracted.racy(now) and not any(path.startswith(inside) for path in new):
             kept["folders"][folder] = now
             learned = True
+    for folder in entered:  # watched from now on, and listed once more: its time is not known
+        if not any(path.startswith(f"{folder}/") for path in new):
+            kept["folders"][folder] = -1
     return new, learned
 
 
 def _unknown(
     root: str, git_dir: str, common_dir: str, kept: dict[str, Any], moved: list[str]
-) -> tuple[list[str], list[tuple[str, str]]]:
-    """Return the files of code that came since, and the names, by folder, that the ignore rules leave out."""
+) -> tuple[list[str], list[tuple[str, str]], list[str]]:
+    """Return the files of code that came since, the names, by folder, that the rules leave out, and new folders."""
     from morph_tasks.codegraph import extracted
 
     suffixes = {*extracted.CODE, *kept["suffixes"]}
@@ -185,14 +188,13 @@ def _unknown(
             if not known and name not in others:
                 names.append((folder, f"{name}/" if is_folder else name))
     if not names:
-        return [], []
+        return [], [], []
     paths = {f"{folder}/{name}" if folder else name: (folder, name) for folder, name in names}
     ignored = extracted.ignored(root, git_dir, common_dir, paths)
     new = [path for path in paths if path not in ignored and not path.endswith("/")]
-    inner = []
-    for top in (path[:-1] for path in paths if path not in ignored and path.endswith("/")):
-        inner += extracted.code_below(root, top, suffixes)
+    tops = [path[:-1] for path in paths if path not in ignored and path.endswith("/")]
+    inner, entered = extracted.code_below(root, tops, suffixes)
     if inner:
         left_out = extracted.ignored(root, git_dir, common_dir, inner)
         new += [path for path in inner if path not in left_out]
-    return new, [(folder, name.rstrip("/")) for path, (folder, name) in paths.items() if path in ignored]
+    return new, [(folder, name.rstrip("/")) for path, (folder, name) in paths.items() if path in ignored], entered

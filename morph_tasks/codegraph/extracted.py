@@ -134,16 +134,16 @@ def entries(root: str, folder: str) -> Iterator[tuple[str, bool]]:
         return
 
 
-def code_below(root: str, top: str, suffixes: Collection[str]) -> list[str]:
-    """Return the files of code in a folder and below."""
-    found, folders = [], [top]
+def code_below(root: str, tops: Iterable[str], suffixes: Collection[str]) -> tuple[list[str], list[str]]:
+    """Return the files of code in some folders and below, and the folders."""
+    found, folders = [], [*tops]
     for folder in folders:
         for name, is_folder in entries(root, folder):
             if is_folder:
                 folders.append(f"{folder}/{name}")
             elif is_code(name, suffixes):
                 found.append(f"{folder}/{name}")
-    return found
+    return found, folders
 
 
 def ignored(root: str, git_dir: str, common_dir: str, paths: Iterable[str]) -> set[str]:

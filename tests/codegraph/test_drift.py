@@ -53,6 +53,15 @@ def test_what_the_rules_leave_out_is_no_new_file(graphed: Project) -> None:
     assert told(graphed) == ([], [], [])
 
 
+def test_a_file_in_a_folder_that_came_without_one_is_told(graphed: Project) -> None:
+    (graphed.root / "fresh/deep").mkdir(parents=True)
+    for folder in ("", "fresh", "fresh/deep"):
+        os.utime(graphed.root / folder, (3, 3))
+    assert told(graphed) == ([], [], []) and told(graphed) == ([], [], [])
+    graphed.write("fresh/deep/late.py", "def late(): return 1\n")
+    assert told(graphed) == ([], ["fresh/deep/late.py"], [])
+
+
 def test_a_graph_of_work_that_is_gone_is_stale(graphed: Project) -> None:
     graphed.write("shop/vat.py", "def vat(): return 2\n")
     graphed.write("shop/cart.py", "class Cart:\n    def total(self): return 7\n")
