@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, suppress
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 TEMPORARY = ".morph-index-"
 _STALE_S = 3600
+_TOGETHER = 40  # rows; ten columns each stay below the fewest variables that any SQLite takes
 _CODE = ("code", "concept", None)
 
 
@@ -26,8 +28,8 @@ def fill(connection: sqlite.Connection, table: Table, meta: Mapping[str, Any]) -
     connection.execute("BEGIN")
     connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
     many = connection.executemany
-    many("INSERT INTO node VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", _nodes(table))
-    many("INSERT INTO edge VALUES (?, ?, ?, ?, ?, ?, ?)", table.rows)
+    _insert(connection, "INSERT INTO node VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", list(_nodes(table)))
+    _insert(connection, "INSERT INTO edge VALUES (?, ?, ?, ?, ?, ?, ?)", table.rows)
     many("INSERT INTO built VALUES (?, ?)", table.built)
     choices = {options: number for number, options in enumerate(dict.fromkeys(table.undecided.values()))}
     many(
@@ -39,6 +41,16 @@ def fill(connection: sqlite.Connection, table: Table, meta: Mapping[str, Any]) -
     for statement in INDICES.split(";"):
         connection.execute(statement)
     connection.execute("COMMIT")
+
+
+def _insert(connection: sqlite.Connection, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+    """Insert rows in their order, many with one statement: that takes half of the time."""
+    head, _, values = statement.rpartition(" VALUES ")
+    whole = len(rows) // _TOGETHER * _TOGETHER
+    several = f"{head} VALUES {','.join([values] * _TOGETHER)}"
+    groups = (rows[start : start + _TOGETHER] for start in range(0, whole, _TOGETHER))
+    connection.executemany(several, (list(chain.from_iterable(group)) for group in groups))
+    connection.executemany(statement, rows[whole:])
 
 
 def write(path: Path, table: Table, meta: Mapping[str, Any]) -> None:
