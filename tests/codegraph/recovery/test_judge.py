@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from morph_tasks.codegraph import layout
-from morph_tasks.codegraph.index import open_index
+from morph_tasks.codegraph.affected import _rank
+from morph_tasks.codegraph.index import Edge, open_index
 from morph_tasks.codegraph.recovered import Recovered, decode
 from morph_tasks.codegraph.recovery import service
 from tests.codegraph.recovery.tree import edges, written
@@ -99,3 +100,9 @@ def test_answers_leave_out_what_is_refuted_and_mark_guesses(body: str, via: str 
         assert [edge.via for edge in found] == ([via] if via else [])
         layers = index._connection.execute("SELECT layers & 1 FROM edge").fetchall()
         assert layers.count((1,)) == 1  # as graphify has it
+
+
+def test_a_guess_is_the_last_thing_that_a_consumer_is_told_by() -> None:
+    guess = Edge(1, 2, "indirect_call", "a.py", 1, "guessed")
+    imported = Edge(1, 2, "imports", "a.py", 9, "direct")
+    assert sorted([guess, imported], key=_rank) == [imported, guess]
