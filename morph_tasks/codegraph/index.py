@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from morph_tasks.codegraph import layout, sqlite
@@ -14,6 +13,7 @@ from morph_tasks.errors import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
     from typing import Any
 
     from morph_tasks.codegraph.index_key import Input
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 __all__ = ["Edge", "Index", "Symbol", "build", "open_index"]
 
 
-def open_index(root: Path) -> Index:
+def open_index(root: Path | str) -> Index:
     """Return the index of the graph of a tree, to be closed by `with`.
 
     It is made when it is absent, torn, of another version or of another graph; where it cannot be written it is made in
-    memory, with a line in `warnings`. Raises Refusal `no-graph`, `corrupt-graph`, `unreadable-file`, `graph-changing`.
+    memory, with a line in `warnings`. A path as text spares the import of `pathlib`, which costs as much as the look.
+    Raises Refusal `no-graph`, `corrupt-graph`, `unreadable-file`, `graph-changing`.
     """
     _must_exist(root)
     connection = _stored(root)
@@ -51,22 +52,24 @@ def build(root: Path) -> None:
         raise Refusal("index-not-written", what, fix=fix, path=str(path)) from error
 
 
-def _must_exist(root: Path) -> None:
-    graph = layout.graph_file(root)
+def _must_exist(root: Path | str) -> None:
+    graph = f"{root}/{layout.GRAPH}"
     try:
         absent = look(graph) == ABSENT
     except OSError as error:
         raise Refusal("unreadable-file", f"{graph} cannot be read: {error.strerror or error}") from None
     if absent:
         what = f"there is no code graph of {root}"
-        raise Refusal("no-graph", what, fix="morph-spec graph build", path=str(graph))
+        raise Refusal("no-graph", what, fix="morph-spec graph build", path=graph)
 
 
-def _made(root: Path) -> tuple[sqlite.Connection, list[str]]:
+def _made(root: Path | str) -> tuple[sqlite.Connection, list[str]]:
     """Make the index and open it; in memory, with a warning, where it cannot be kept."""
+    from pathlib import Path
+
     from morph_tasks.codegraph import index_write
 
-    path = layout.index_file(root)
+    path = Path(f"{root}/{layout.INDEX}")
     with _without_looking_for_garbage():
         table, meta = _assembled(root)
         try:
@@ -99,18 +102,17 @@ def _in_memory(table: Table, meta: Mapping[str, Any]) -> sqlite.Connection:
     return connection
 
 
-def _connect(path: Path) -> sqlite.Connection:
+def _connect(path: Path | str) -> sqlite.Connection:
     """Open an index that nobody ever changes in place, without locks and without a file beside it."""
     # Spelled here: `urllib.parse` takes longer to import than the index to open.
     name = str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     return sqlite.connect(f"file:{name}?mode=ro&immutable=1", uri=True, isolation_level=None)
 
 
-def _stored(root: Path) -> sqlite.Connection | None:
+def _stored(root: Path | str) -> sqlite.Connection | None:
     """Open the index that is there; None when it does not belong to the graph that is there."""
-    path = layout.index_file(root)
     try:
-        connection = _connect(path)
+        connection = _connect(f"{root}/{layout.INDEX}")
     except sqlite.Error:
         return None
     try:
@@ -125,7 +127,7 @@ def _stored(root: Path) -> sqlite.Connection | None:
     return None
 
 
-def _belongs(connection: sqlite.Connection, root: Path) -> bool:
+def _belongs(connection: sqlite.Connection, root: Path | str) -> bool:
     """Tell whether an index was made, by these rules, from the files that are there; raises sqlite3.Error."""
     versions = "SELECT * FROM pragma_application_id, pragma_user_version"
     if connection.execute(versions).fetchone() != (APPLICATION, SCHEMA):
@@ -139,18 +141,20 @@ def _belongs(connection: sqlite.Connection, root: Path) -> bool:
                 return False
             seen[f"{role}_seen"] = again.seen
     if any(seen.values()):
-        _restamp(layout.index_file(root), seen)
+        _restamp(f"{root}/{layout.INDEX}", seen)
     return True
 
 
-def _restamp(path: Path, seen: Mapping[str, str]) -> None:
+def _restamp(name: str, seen: Mapping[str, str]) -> None:
     """Note how the same content looks now, in a copy that takes the place of the index."""
     import os
     import shutil
     from contextlib import suppress
+    from pathlib import Path
 
     from morph_tasks.codegraph.index_write import beside_of
 
+    path = Path(name)
     beside = beside_of(path)
     with suppress(OSError, sqlite.Error):
         try:
@@ -166,14 +170,16 @@ def _restamp(path: Path, seen: Mapping[str, str]) -> None:
                 os.unlink(beside)
 
 
-def _assembled(root: Path) -> tuple[Table, dict[str, Any]]:
+def _assembled(root: Path | str) -> tuple[Table, dict[str, Any]]:
     """Read the graph and put it right; raises Refusal."""
+    from pathlib import Path
+
     from morph_tasks.codegraph import raw, sanitise
     from morph_tasks.codegraph.table import tabulate
 
     graph_path, recovered_path = inputs(root)
     graph, recovered = read(graph_path), read_if_possible(recovered_path)
-    parsed = raw.parse(graph.data, graph_path)
+    parsed = raw.parse(graph.data, Path(graph_path))
     table = tabulate(parsed)
     sanitise.put_right(table, recovered.data)
     meta = {
@@ -186,7 +192,7 @@ def _assembled(root: Path) -> tuple[Table, dict[str, Any]]:
     return table, meta
 
 
-def _stamp(role: str, known: Input, path: Path) -> dict[str, str]:
+def _stamp(role: str, known: Input, path: str) -> dict[str, str]:
     """Return what the index notes of a file; one that was written just before is looked at again."""
     seen = known.seen
     if not seen:

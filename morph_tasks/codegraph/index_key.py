@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from pathlib import Path
 
 from morph_tasks.codegraph import layout
 from morph_tasks.errors import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pathlib import Path
     from threading import Thread
 
 _TRUSTED_AFTER_NS = 50_000_000  # longer than the tick of any file system's clock that has fractions of a second
@@ -48,7 +48,7 @@ class Input:
         return self._digest
 
 
-def look(path: Path) -> str:
+def look(path: Path | str) -> str:
     """Return size, times and inode of a file as one word, `absent` when there is none; raises OSError."""
     try:
         about = os.stat(path)
@@ -57,15 +57,17 @@ def look(path: Path) -> str:
     return f"{about.st_size}-{about.st_mtime_ns}-{about.st_ctime_ns}-{about.st_ino}-{about.st_dev}"
 
 
-def read(path: Path) -> Input:
+def read(path: Path | str) -> Input:
     """Read a file whole, between two looks that agree; an absent one is empty. Raises Refusal `unreadable-file`."""
+    from pathlib import Path
+
     from morph_tasks.repo.files import read_file
 
     for _ in range(_ATTEMPTS):
         when = time.time_ns()
         before = look(path)
         try:
-            data = b"" if before == ABSENT else read_file(path)
+            data = b"" if before == ABSENT else read_file(Path(path))
         except FileNotFoundError:
             continue
         if look(path) == before:
@@ -74,7 +76,7 @@ def read(path: Path) -> Input:
     raise Refusal("graph-changing", f"{path} changes while it is read", fix=fix, exit_code=3)
 
 
-def read_if_possible(path: Path) -> Input:
+def read_if_possible(path: Path | str) -> Input:
     """Read a file that can be done without; one that cannot be read is as good as absent."""
     try:
         return read(path)
@@ -90,6 +92,6 @@ def settled(seen: str, when: int) -> bool:
     return max(int(written), int(changed)) + _TRUSTED_AFTER_NS < when
 
 
-def inputs(root: Path) -> tuple[Path, Path]:
+def inputs(root: Path | str) -> tuple[str, str]:
     """Return the files that an index is made from."""
-    return layout.graph_file(root), layout.recovered_file(root)
+    return f"{root}/{layout.GRAPH}", f"{root}/{layout.RECOVERED}"

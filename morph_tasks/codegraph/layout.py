@@ -10,6 +10,8 @@ if TYPE_CHECKING:  # `graph status` is answered before all else: `pathlib` and `
 
 FOLDER = "graphify-out"
 GRAPH = f"{FOLDER}/graph.json"
+INDEX = f"{FOLDER}/morph-index.sqlite"
+RECOVERED = f"{FOLDER}/morph-recovered.json"
 RECORD, LOCK, LOG = "graph-refresh-state.json", "graph-refresh.lock", "graph-refresh.log"
 STARTED = "graph-refresh.started"  # the process that a kick started, until it has the lock
 
@@ -21,17 +23,17 @@ def graph_folder(root: Path) -> Path:
 
 def graph_file(root: Path) -> Path:
     """Return the graph of a tree, as graphify wrote it."""
-    return root / FOLDER / "graph.json"
+    return root / GRAPH
 
 
 def index_file(root: Path) -> Path:
     """Return the index made from the graph of a tree."""
-    return root / FOLDER / "morph-index.sqlite"
+    return root / INDEX
 
 
 def recovered_file(root: Path) -> Path:
     """Return the edges that were found beside graphify's own."""
-    return root / FOLDER / "morph-recovered.json"
+    return root / RECOVERED
 
 
 def record_file(repo: Repo) -> Path:

@@ -30,7 +30,6 @@ def answer(argv: Sequence[str]) -> int | None:
 def _told(symbol: str, depth: int, words: Sequence[str]) -> int | None:
     import gc
     import sys
-    from pathlib import Path
 
     from morph_tasks.cli.printing import write_line
     from morph_tasks.codegraph.answer import Asked
@@ -43,7 +42,7 @@ def _told(symbol: str, depth: int, words: Sequence[str]) -> int | None:
         return None
     gc.disable()  # thousands of small records that live until the end, which is near
     try:
-        with open_index(Path(places[0])) as index:
+        with open_index(places[0]) as index:
             asked = Asked(depth, "--prod" in words, "--uses-only" in words, "--mentions" in words)
             found = about_symbol(Tree(*places), index, symbol, asked)
             warnings = index.warnings

@@ -180,7 +180,8 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Note which files are read whole."""
     noted: list[str] = []
     real = index_key.read
-    monkeypatch.setattr("morph_tasks.codegraph.index.read", lambda path: noted.append(path.name) or real(path))
+    base = os.path.basename
+    monkeypatch.setattr("morph_tasks.codegraph.index.read", lambda path: noted.append(base(path)) or real(path))
     return noted
 
 

@@ -70,7 +70,7 @@ def test_the_quick_way_needs_no_commands_and_starts_no_program_beside_many_consu
         "import morph_tasks.codegraph.asking as asking; asking.FEW = 0\n"
         "assert _quick(['graph', 'affected', 'Cart']) == 0\n"
         "heavy = {'click', 'pydantic', 'subprocess', 'sh', 'msgspec', 'dataclasses', 'networkx', 'logging'}\n"
-        "heavy.add('morph_tasks.codegraph.mentions')\n"
+        "heavy |= {'morph_tasks.codegraph.mentions', 'pathlib'}\n"
         "print(sorted(heavy & sys.modules.keys()))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=shop.root, capture_output=True, text=True, check=True)
