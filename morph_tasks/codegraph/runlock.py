@@ -64,20 +64,10 @@ def started(git_dir: str) -> dict[str, Any] | None:
 def take(repo: Repo) -> Iterator[Held | None]:
     """Hold the lock of a tree, or None when another run has it; raises Refusal `state-unwritable`."""
     from morph_tasks.codegraph.layout import lock_file
-    from morph_tasks.errors import Refusal
-    from morph_tasks.repo.files import try_lock
+    from morph_tasks.repo.files import open_lock
 
-    path, fd = lock_file(repo), None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        # Whoever only asks who has it holds it for an instant.
-        taken = try_lock(fd, _PATIENCE_S)
-    except OSError as error:
-        if fd is not None:
-            os.close(fd)
-        what = f"the lock {path} cannot be taken: {error.strerror or error}"
-        raise Refusal("state-unwritable", what, fix=f"make {path.parent} a folder that you can write") from None
+    # Whoever only asks who has it holds it for an instant.
+    fd, taken = open_lock(lock_file(repo), _PATIENCE_S)
     try:
         yield Held(fd) if taken else None
     finally:

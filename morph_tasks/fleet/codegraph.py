@@ -1,13 +1,17 @@
-"""What the fleet does for the code graph: a new tree gets a copy, and a HEAD that moved gets a refresh."""
+"""What the fleet does for the code graph: a new tree gets a copy, a HEAD that moved a refresh; none keeps a tree."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from morph_tasks.codegraph.layout import GRAPH
+from morph_tasks.codegraph.layout import FOLDER, GRAPH
 from morph_tasks.errors import Refusal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from morph_tasks.repo.git import Repo
 
 
@@ -35,3 +39,21 @@ def refresh_graph(repo: Repo) -> None:
             kick(repo)
     except (Refusal, OSError):
         return  # what was done stands; `graph status` says that the graph is old
+
+
+def derived_graph(tree: Path, dirty: Sequence[str]) -> list[str]:
+    """Return which paths of a tree belong to its code graph, which is made again: nobody's work is in them."""
+    found = [FOLDER]
+    if ".graphifyignore" in dirty:
+        from morph_tasks.codegraph.ignore_rules import NAME, leftover
+
+        found += [NAME] if leftover(tree) else []
+    return found
+
+
+def drop_lent_rules(tree: Path) -> None:
+    """Remove the rules that a killed run of graphify left in a tree, once nothing else keeps it from going."""
+    from morph_tasks.codegraph.ignore_rules import drop_leftover
+
+    with suppress(OSError):
+        drop_leftover(tree)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from morph_tasks.errors import Refusal
 from morph_tasks.fleet import aside, backups, obstacles, registration
 from morph_tasks.fleet.aside import Aside
+from morph_tasks.fleet.codegraph import derived_graph, drop_lent_rules
 from morph_tasks.fleet.lock import fleet_lock
 from morph_tasks.fleet.look import Link, Look, git_dir_of, leads_out, look
 from morph_tasks.fleet.registration import Kept
@@ -169,7 +170,7 @@ def remove_tree(repo: Repo, plan: RemovalPlan, *, stamp: str, name: str, namespa
             registration.deregister(repo, plan.path)
             return RemovedTree(plan, kept=kept)
         saved = _back_up(repo, plan, stamp, name, namespace)
-        _drop_lent_rules(plan.path)
+        drop_lent_rules(plan.path)
         moved = aside.move_aside(
             repo, plan.path, plan.admin, stamp=stamp, links=plan.unlinked, about={"backup": str(saved or "")}
         )
@@ -195,26 +196,6 @@ def remove_tree(repo: Repo, plan: RemovalPlan, *, stamp: str, name: str, namespa
 def _without(seen: Look, paths: Sequence[str]) -> Look:
     left = (name for name in seen.dirty if not any(name == one or name.startswith(f"{one}/") for one in paths))
     return replace(seen, dirty=tuple(left))
-
-
-def derived_graph(tree: Path, dirty: Sequence[str]) -> list[str]:
-    """Return which paths of a tree belong to its code graph, which is made again: nobody's work is in them."""
-    from morph_tasks.codegraph.layout import FOLDER
-
-    found = [FOLDER]
-    if ".graphifyignore" in dirty:
-        from morph_tasks.codegraph.ignore_rules import NAME, leftover
-
-        found += [NAME] if leftover(tree) else []
-    return found
-
-
-def _drop_lent_rules(tree: Path) -> None:
-    """Remove the rules that a killed run of graphify left in a tree, once nothing else keeps it from going."""
-    from morph_tasks.codegraph.ignore_rules import drop_leftover
-
-    with suppress(OSError):
-        drop_leftover(tree)
 
 
 def lenient_config(repo: Repo) -> Config:

@@ -109,16 +109,7 @@ def locked(path: Path, *, wait_s: float, what: str) -> Iterator[None]:
 
     The kernel gives it back when its holder dies. The file stays: whoever deletes it would split the lock in two.
     """
-    fd = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        taken = try_lock(fd, wait_s)
-    except OSError as error:
-        if fd is not None:
-            os.close(fd)
-        what = f"the lock {path} cannot be taken: {error.strerror or error}"
-        raise Refusal("state-unwritable", what, fix=f"make {path.parent} a folder that you can write") from None
+    fd, taken = open_lock(path, wait_s)
     try:
         if not taken:
             raise Refusal(
@@ -127,6 +118,23 @@ def locked(path: Path, *, wait_s: float, what: str) -> Iterator[None]:
         yield
     finally:
         _release(fd)
+
+
+def open_lock(path: Path, wait_s: float) -> tuple[int, bool]:
+    """Open a lock file and take it; returns the open file and whether it was free in time.
+
+    Raises Refusal `state-unwritable`.
+    """
+    fd = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        return fd, try_lock(fd, wait_s)
+    except OSError as error:
+        if fd is not None:
+            os.close(fd)
+        what = f"the lock {path} cannot be taken: {error.strerror or error}"
+        raise Refusal("state-unwritable", what, fix=f"make {path.parent} a folder that you can write") from None
 
 
 def _release(fd: int) -> None:

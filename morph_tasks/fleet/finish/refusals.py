@@ -67,7 +67,7 @@ def refuse_tree(place: Place, wish: Wish, tree: Repo, *, goes: bool, own: Collec
         obstacles.refuse_locked(tree.git_dir, tree.root)
     obstacles.refuse_under_way(tree.git_dir, tree.root)
     seen = look(tree.root, tree.git_dir)
-    from morph_tasks.fleet.removal import derived_graph
+    from morph_tasks.fleet.codegraph import derived_graph
 
     mine = [*_own(tree, own), *derived_graph(tree.root, seen.dirty)]
     left, derived = [], False
