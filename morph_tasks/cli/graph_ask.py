@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from morph_tasks.repo.git import Repo
 
 Found = TypeVar("Found")
+HEAD = "\0"  # --diff alone; an argument never holds it, and an empty one is a variable that was not set
 
 _AFFECTED = """\
 Show what depends on a symbol, by distance, each with the file and line of the place that says so.
@@ -64,7 +65,7 @@ def _drawing_options(command: Command) -> Command:
     "--diff",
     "base",
     is_flag=False,
-    flag_value="",
+    flag_value=HEAD,
     default=None,
     metavar="[BASE]",
     help="Ask for what the work tree changes against HEAD, or against BASE: a commit, a range A..B, or main... for "
@@ -106,7 +107,7 @@ def affected(
             return 0
         asked = Asked(depth, prod, uses_only, mentions)
         if symbol is None:
-            found = about_change(repo, index, base or None, asked)
+            found = about_change(repo, index, None if base == HEAD else base, asked)
         else:
             found = _named(repo, index, symbol, lambda: about_symbol(Tree.of(repo), index, symbol, asked))
         return _tell(found, index, mermaid=mermaid, target=target, force=force, as_json=as_json)
@@ -138,6 +139,8 @@ def _check(symbol: str | None, base: str | None, *, raw: bool, others: bool) -> 
         raise click.UsageError("name a symbol or ask with --diff, not both")
     if symbol is None and base is None:
         raise click.UsageError("name a symbol, or ask with --diff for what a change touches")
+    if base is not None and not base.strip():
+        raise click.UsageError("the commit after --diff is empty: name one, or write --diff alone for HEAD")
     if raw and (others or symbol is None):
         raise click.UsageError("--raw is what graphify answers: it takes a symbol, --depth and --json")
     if symbol is not None:

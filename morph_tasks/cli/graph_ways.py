@@ -21,7 +21,7 @@ def again(symbol: str | None, *more: str, without: tuple[str, ...] = ()) -> str:
         if not isinstance(option, click.Option) or not given or name in without:
             continue
         value = context.params[name]
-        options += [option.opts[0]] if option.is_flag or value == "" else [option.opts[0], str(value)]
+        options += [option.opts[0]] if option.is_flag or value == option.flag_value else [option.opts[0], str(value)]
     words = [] if symbol is None else ["--", symbol] if symbol.startswith("-") else [symbol]
     head = ["morph-spec", "graph", str(context.info_name)]
     ends = [*options, *more, *words] if words[:1] == ["--"] else [*words, *options, *more]

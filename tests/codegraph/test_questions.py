@@ -195,7 +195,7 @@ def test_a_page_is_not_written_over_somebody_elses_file(shop: Project) -> None:
     [
         ("affected",), ("affected", "Cart", "--diff"), ("affected", "Cart", "--depth", "0"), ("explain",),
         ("affected", "Cart", "--force"), ("affected", "--raw", "--diff"), ("affected", "Cart", "--raw", "--prod"),
-        ("affected", "--no", "Cart"),
+        ("affected", "--no", "Cart"), ("affected", "--diff", ""), ("affected", "--diff="), ("affected", "--diff", " "),
     ],
 )  # fmt: skip
 def test_what_excludes_each_other_is_usage(shop: Project, words: tuple[str, ...]) -> None:

@@ -74,6 +74,8 @@ def test_a_page_that_cannot_be_written_says_how_it_can(shop: Project) -> None:
     assert refusal["code"] == "not-a-graph-page"
     assert pasted(refusal["fix"], shop.root).returncode == 0
     assert "<!DOCTYPE html>" in (shop.root / "README.md").read_text()
+    refusal, _ = refused(shop, "affected", "--diff", "--html", "notes.txt", folder=shop.root)
+    assert refusal["fix"] == "morph-spec graph affected --diff --html notes.txt --json --force"
 
 
 def test_a_commit_that_there_is_not_is_looked_for_in_the_tree_that_was_meant(shop: Project, tmp_path: Path) -> None:
