@@ -212,8 +212,11 @@ def _named(repo: Repo, index: Index, symbol: str, look: Callable[[], Found]) -> 
 
 
 def _tell(found: Drawable, index: Index, *, mermaid: bool, target: Path | None, force: bool, as_json: bool) -> int:
+    from morph_tasks.cli.graph_ways import of_tree
+
     for line in index.warnings:
         warn(f"warning: {line}")
+    found.freshness.way_out = of_tree(found.freshness.way_out)
     payload, told = found.as_json(), found.lines()
     if mermaid:
         from morph_tasks.codegraph.mermaid import flowchart

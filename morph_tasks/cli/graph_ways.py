@@ -39,9 +39,9 @@ def runnable(refusal: Refusal) -> Refusal:
     elif refusal.code == "not-a-graph-page" and "--force" in refusal.fix:
         refusal.fix = again(click.get_current_context().params.get("symbol"), "--force")
     else:
-        refusal.fix = _of_tree(refusal.fix)
+        refusal.fix = of_tree(refusal.fix)
     if search := refusal.payload.get("grep"):
-        refusal.payload["grep"] = shlex.split(_of_tree(shlex.join(search)))
+        refusal.payload["grep"] = shlex.split(of_tree(shlex.join(search)))
     return refusal
 
 
@@ -58,7 +58,7 @@ def told(refusal: Refusal) -> list[str]:
     return [*lines, *([f"to search the text: {search}"] if search and search != refusal.fix else [])]
 
 
-def _of_tree(fix: str) -> str:
+def of_tree(fix: str) -> str:
     """Return a command that means the tree of `-p`, where that was given."""
     path = click.get_current_context().params.get("path")
     if path is None:

@@ -166,10 +166,10 @@ def freshness_line(found: Freshness) -> str:
         if found.drift is None:
             return f"graph: fresh for HEAD; {UNCOMPARED}"
         if len(found.drift):
-            return f"graph: fresh for HEAD; {found.drift.words()}; {MOVED}; morph-spec graph refresh"
+            return f"graph: fresh for HEAD; {found.drift.words()}; {MOVED}; {found.way_out}"
         return "graph: fresh" if found.drift.complete else f"graph: fresh for HEAD; {found.drift.words()}"
     why = found.detail or found.reason or "not known to be of this commit"
-    return f"graph: {found.state}, {MOVED} ({printable(str(why))}); morph-spec graph refresh"
+    return f"graph: {found.state}, {MOVED} ({printable(str(why))}); {found.way_out}"
 
 
 def columns(rows: Sequence[tuple[str, str, str, str]]) -> list[str]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 FRESH, STALE, NO_GRAPH = "fresh", "stale", "no-graph"
 OLD_STAMP, IGNORE_CHANGED, RULES_UNKNOWN = "old-stamp", "ignore-changed", "rules-unknown"
 EXTRACTED_DIRTY = "extracted-dirty"
+WAY_OUT = "morph-spec graph refresh"
 _STAMP = b'"built_at_commit"'
 _TAIL = 4096
 
@@ -30,10 +31,11 @@ class Freshness:
     """`state`: fresh, stale or no-graph; `reason`: a code, None when fresh; `detail`: the same in a sentence.
 
     `head`: the commit that is checked out; `built_at`: the commit that the graph is known to be of. None: unknown.
-    `drift`: which files are not as they were extracted; None when that is not known.
+    `drift`: which files are not as they were extracted; None when that is not known. `way_out`: the command that brings
+    the graph up to date, from where the question was asked.
     """
 
-    __slots__ = ("built_at", "detail", "drift", "head", "reason", "rules", "state")
+    __slots__ = ("built_at", "detail", "drift", "head", "reason", "rules", "state", "way_out")
 
     def __init__(self, state: str, reason: str | None, detail: str, head: str | None, built_at: str | None) -> None:
         self.state = state
@@ -43,6 +45,7 @@ class Freshness:
         self.built_at = built_at
         self.rules: str | None = None
         self.drift: Drift | None = None
+        self.way_out = WAY_OUT
 
     def __repr__(self) -> str:
         return self.detail

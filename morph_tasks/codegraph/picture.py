@@ -9,6 +9,7 @@ from morph_tasks.codegraph.ask import place, shown
 if TYPE_CHECKING:
     from morph_tasks.codegraph.answer import Answer
     from morph_tasks.codegraph.explain import Explained
+    from morph_tasks.codegraph.freshness import Freshness
     from morph_tasks.codegraph.index import Edge, Symbol
 
 
@@ -54,6 +55,10 @@ class Picture(NamedTuple):
 
 class Drawable(Protocol):
     """An answer that can be printed and drawn."""
+
+    @property
+    def freshness(self) -> Freshness:
+        """Return how old the graph is that it comes from."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the document of `--json`."""

@@ -103,3 +103,19 @@ def test_what_is_near_is_told_to_people_too(shop: Project) -> None:
     refusal, people = refused(shop, "affected", "Cart.totl", folder=shop.root)
     assert [one["query"] for one in refusal["near"]] == ["Cart.total", "test_total"][: len(refusal["near"])]
     assert "near to it:\n  Cart.total  method" in people
+
+
+@pytest.mark.parametrize("words", [("affected", "pay"), ("affected", "--diff"), ("explain", "pay")])
+def test_the_way_to_a_graph_that_is_fresh_again_means_the_tree_that_was_asked_about(
+    shop: Project, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    shop.write("shop/till.py", "from shop.cart import Cart\n\n\ndef pay(cart: Cart) -> int:\n    return 1\n")
+    for committed in (False, True):
+        if committed:
+            shop.commit("away")
+        last = shop.morph("graph", *words, "-p", str(shop.root), cwd=tmp_path).out.splitlines()[-1]
+        way = last.rpartition("; ")[2]
+        assert way == f"morph-spec graph refresh -p {shop.root}"
+        assert shop.morph("graph", *words).out.splitlines()[-1].endswith("; morph-spec graph refresh")
+    assert pasted(way, tmp_path).returncode == 0
+    assert shop.morph("graph", *words).out.splitlines()[-1] == "graph: fresh"
