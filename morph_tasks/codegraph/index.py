@@ -57,7 +57,9 @@ def _must_exist(root: Path | str) -> None:
     try:
         absent = look(graph) == ABSENT
     except OSError as error:
-        raise Refusal("unreadable-file", f"{graph} cannot be read: {error.strerror or error}") from None
+        from morph_tasks.codegraph.unreadable import unreadable
+
+        raise unreadable(str(root), error.strerror or str(error)) from None
     if absent:
         what = f"there is no code graph of {root}"
         raise Refusal("no-graph", what, fix="morph-spec graph build", path=graph)
@@ -136,7 +138,7 @@ def _belongs(connection: sqlite.Connection, root: Path | str) -> bool:
     seen: dict[str, str] = {}
     for role, path in zip(("graph", "recovered"), inputs(root), strict=True):
         if look(path) != meta[f"{role}_seen"]:
-            again = read(path) if role == "graph" else read_if_possible(path)
+            again = _read_graph(root, path) if role == "graph" else read_if_possible(path)
             if again.digest != meta[f"{role}_digest"]:
                 return False
             seen[f"{role}_seen"] = again.seen
@@ -178,7 +180,7 @@ def _assembled(root: Path | str) -> tuple[Table, dict[str, Any]]:
     from morph_tasks.codegraph.table import tabulate
 
     graph_path, recovered_path = inputs(root)
-    graph, recovered = read(graph_path), read_if_possible(recovered_path)
+    graph, recovered = _read_graph(root, graph_path), read_if_possible(recovered_path)
     parsed = raw.parse(graph.data, Path(graph_path))
     table = tabulate(parsed)
     sanitise.put_right(table, recovered.data)
@@ -190,6 +192,18 @@ def _assembled(root: Path | str) -> tuple[Table, dict[str, Any]]:
         **_stamp("recovered", recovered, recovered_path),
     }
     return table, meta
+
+
+def _read_graph(root: Path | str, path: str) -> Input:
+    """Read the graph; a refusal says how it can be read."""
+    try:
+        return read(path)
+    except Refusal as refusal:
+        if refusal.code == "unreadable-file":
+            from morph_tasks.codegraph.unreadable import unreadable
+
+            raise unreadable(str(root), refusal.what.rpartition("cannot be read: ")[2]) from None
+        raise
 
 
 def _stamp(role: str, known: Input, path: str) -> dict[str, str]:

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from morph_tasks.codegraph import graphify, layout, program, record, runlock
+from morph_tasks.codegraph import graphify, layout, program, record, runlock, unreadable
 from morph_tasks.codegraph.freshness import head_of, short
 from morph_tasks.codegraph.ignore_rules import NAME, rules_digest
 from morph_tasks.errors import Refusal
@@ -70,7 +70,8 @@ def run(repo: Repo, command: str, *, background: bool = False, stage: Callable[[
 
     `stage` is told what is under way, from this thread and from another.
     While another run has the lock of the tree nothing is run. Raises Refusal `graphify-unavailable`, `graph-failed`,
-    `graph-timeout`, `graph-unwritable`, `corrupt-graph`, `bad-limit` (2), `write-failed`, `state-unwritable`.
+    `graph-timeout`, `graph-unwritable`, `unreadable-file`, `corrupt-graph`, `bad-limit` (2), `write-failed`,
+    `state-unwritable`.
     """
     repo = repo.lightly()
     ran = Ran(command, repo.root)
@@ -150,6 +151,7 @@ class _Job:
         """Run graphify; a graph that is not one goes first, since graphify would stumble over it."""
         graph = layout.graph_file(self.repo.root)
         _refuse_unwritable(layout.graph_folder(self.repo.root))
+        unreadable.refuse(self.place[0])
         _forget_other_place(self.repo.root)
         fresh = self.ran.command == BUILD or not graph.exists()
         before = _looks(graph)
@@ -273,7 +275,7 @@ def _refuse_unwritable(folder: Path) -> None:
     if not os.path.lexists(folder) or (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
         return
     shown = shlex.quote(str(folder))
-    fix = f"chmod -R u+rwX {shown}" if folder.is_dir() else f"mv {shown} {shown}.aside"
+    fix = f"chmod -R u+rwX {shown}" if folder.is_dir() else f"mv {shown} {shlex.quote(unreadable.aside(str(folder)))}"
     why = "is not writable" if folder.is_dir() else "is no folder"
     raise Refusal("graph-unwritable", f"{folder}, where the graph goes, {why}", fix=fix, path=str(folder))
 

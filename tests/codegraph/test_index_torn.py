@@ -120,7 +120,7 @@ def test_a_folder_in_the_place_of_the_graph_is_refused(tmp_path: Path) -> None:
     layout.graph_file(tmp_path).mkdir(parents=True)
     with pytest.raises(Refusal) as refused:
         open_index(tmp_path)
-    assert refused.value.code == "unreadable-file"
+    assert refused.value.code == "unreadable-file" and refused.value.fix.startswith("mv ")
 
 
 def test_where_the_index_cannot_be_put_it_is_made_for_the_question(root: Path) -> None:
