@@ -6,14 +6,14 @@ import os
 import re
 import shlex
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from morph_tasks.codegraph import graphify, layout, program, record, runlock, unreadable
+from morph_tasks.codegraph import graphify, layout, program, record, runlock, unread, unreadable
 from morph_tasks.codegraph.freshness import head_of, short
 from morph_tasks.codegraph.ignore_rules import NAME, rules_digest
 from morph_tasks.errors import Refusal
@@ -29,7 +29,8 @@ _NO_FILES = "the project holds no code that graphify reads, so there is no graph
 class Ran:
     """What a run came to. `holder`: what another run that has the lock says of itself; then nothing was run.
 
-    `counts`: nodes and links of the graph, None when the index could not be made; `recovered`: edges found beside it.
+    `counts`: nodes and links of the graph, None when the index could not be made; `recovered`: edges found beside it;
+    `unread`: files of code that could not be read.
     """
 
     command: str
@@ -41,6 +42,7 @@ class Ran:
     version: str | None = None
     ignore_file: str | None = None
     counts: dict[str, int] | None = None
+    unread: list[str] | None = None
     recovered: dict[str, Any] | None = None
     warnings: list[str] = field(default_factory=list)
 
@@ -52,7 +54,8 @@ class Ran:
             told |= {"pid": self.holder.get("pid"), "since": self.holder.get("since")}
         told |= {"path": str(layout.graph_file(self.root)), "nodes": counts.get("nodes"), "links": counts.get("links")}
         told |= {"head": self.head, "durationMs": self.duration_ms, "ignoreFile": self.ignore_file}
-        told |= {"recovered": self.recovered, "version": graphify_json(self.version), "warnings": self.warnings}
+        told |= {"recovered": self.recovered, "unread": self.unread, "version": graphify_json(self.version)}
+        told["warnings"] = self.warnings
         return told
 
 
@@ -191,7 +194,9 @@ class _Job:
         ran, root = self.ran, self.repo.root
         self._note_files()
         self.stage("looking for edges that graphify lost")
-        ran.recovered = _recovered(root, ran.warnings)
+        ran.recovered, failed = _recovered(root, ran.warnings)
+        ran.unread = unread.all_of(*self.place, failed)
+        ran.warnings += unread.words(ran.unread)
         from morph_tasks.codegraph import index
 
         self.stage("making the index")
@@ -314,24 +319,14 @@ def _is_corrupt(graph: Path) -> bool:
     return False
 
 
-def _recovered(root: Path, warnings: list[str]) -> dict[str, Any] | None:
-    """Find the edges that graphify lost; whatever happens in it, the graph stands."""
+def _recovered(root: Path, warnings: list[str]) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+    """Find the edges that graphify lost, and the files that it could not read; whatever happens, the graph stands."""
     try:
         found = import_module("morph_tasks.codegraph.recovery.service").recover(root)
     except Exception as error:
         warnings.append(f"the edges that graphify loses were not looked for: {type(error).__name__}: {error}")
-        return None
-    warnings += [f"{path} was not searched for lost edges" for path in _first(found.failed)]
-    return {"files": found.files, "edges": found.edges, "failed": _count(found.failed)}
-
-
-def _first(failed: object) -> Iterator[object]:
-    if isinstance(failed, (list, tuple)):
-        yield from failed[:5]
-
-
-def _count(failed: object) -> object:
-    return len(failed) if isinstance(failed, (list, tuple)) else failed
+        return None, ()
+    return {"files": found.files, "edges": found.edges, "failed": len(found.failed)}, found.failed
 
 
 def note_absent(repo: Repo, command: str, *, background: bool) -> None:

@@ -16,11 +16,11 @@ from morph_tasks.codegraph.recovery.record import Edges
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """How many files were read, how many edges were found beside graphify's, how many files could not be read."""
+    """How many files were read, how many edges were found beside graphify's, which files could not be read, sorted."""
 
     files: int
     edges: int
-    failed: int
+    failed: tuple[str, ...]
 
 
 def recover(root: Path) -> Recovered:
@@ -56,12 +56,12 @@ def _recover(root: Path) -> Recovered:
             try:
                 edges.uses(one)
             except RecursionError:
-                failed += 1
+                failed.append(one.path)
         if extra is not None:
             extra(edges)
     judged.rest(known.inferred.values())
     write(root, found, judged, built)
-    return Recovered(len(facts), len(found), failed)
+    return Recovered(len(facts), len(found), tuple(sorted({*failed})))
 
 
 def write(

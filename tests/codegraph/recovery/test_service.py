@@ -31,7 +31,7 @@ OPENED = ("app.py:run", "lib.py:Box.open")
 
 def test_edges_are_written_with_their_site(tmp_path: Path) -> None:
     done = service.recover(written(tmp_path, USED))
-    assert (done.files, done.failed) == (2, 0)
+    assert (done.files, done.failed) == (2, ())
     told = decode(layout.recovered_file(tmp_path).read_bytes())
     assert told is not None
     assert len(edges_of(told)) == done.edges
@@ -49,14 +49,14 @@ def test_what_the_graph_joins_already_is_not_written_again(tmp_path: Path) -> No
 
 def test_a_file_that_does_not_parse_is_counted_and_the_others_are_read(tmp_path: Path) -> None:
     done = service.recover(written(tmp_path, {**USED, "torn.py": "def (:\n"}))
-    assert (done.files, done.failed) == (2, 1)
+    assert (done.files, done.failed) == (2, ("torn.py",))
     assert OPENED in edges(tmp_path)
 
 
 def test_only_files_that_the_graph_knows_are_read(tmp_path: Path) -> None:
     written(tmp_path, USED)
     (tmp_path / "other.py").write_text("def (:\n")
-    assert service.recover(tmp_path).failed == 0
+    assert service.recover(tmp_path).failed == ()
 
 
 def test_what_machines_write_is_not_read(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_a_path_that_leads_out_of_the_tree_is_not_opened(tmp_path: Path) -> None
         graph["nodes"].append({"id": path, "label": Path(path).name, "source_file": path, "source_location": "L1"})
     layout.graph_file(root).write_text(json.dumps(graph))
     done = service.recover(root)
-    assert (done.files, done.failed) == (2, 0)
+    assert (done.files, done.failed) == (2, ())
 
 
 def test_without_a_graph_nothing_is_written(tmp_path: Path) -> None:
