@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from morph_tasks.codegraph.ask import place, printable, shown, symbol_json
+from morph_tasks.codegraph.sparse import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -112,7 +113,7 @@ class Answer(NamedTuple):
             told += ["", *undecided_lines(self.undecided)]
         if self.mentions is not None and (lines := self.mentions.lines()):
             told += ["", *lines]
-        return [*told, "", freshness_line(self.freshness)]
+        return [*told, "", *words(self.freshness.left_out), freshness_line(self.freshness)]
 
     def _untested(self) -> str:
         from morph_tasks.codegraph.dotnet_tests import TOLD
@@ -157,7 +158,8 @@ def seed_line(symbol: Symbol) -> str:
 def freshness_json(found: Freshness) -> dict[str, Any]:
     """Return how old the graph is, as `graph status` tells it."""
     differs = found.drift.as_json() if found.drift is not None else None
-    return {"state": found.state, "reason": found.reason or None, "detail": found.detail or None, "differs": differs}
+    told = {"state": found.state, "reason": found.reason or None, "detail": found.detail or None, "differs": differs}
+    return {**told, "notCheckedOut": found.left_out}
 
 
 def freshness_line(found: Freshness) -> str:

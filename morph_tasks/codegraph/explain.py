@@ -8,6 +8,7 @@ from morph_tasks.codegraph.affected import DISPATCH, IMPORTS, INHERITANCE
 from morph_tasks.codegraph.answer import columns, edge_json, freshness_json, freshness_line, relation_words, seed_line
 from morph_tasks.codegraph.ask import place, resolve, shown, symbol_json
 from morph_tasks.codegraph.freshness import of_tree
+from morph_tasks.codegraph.sparse import words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,7 +89,7 @@ class Explained(NamedTuple):
             told += ["", *self.mentions.lines()]
         else:
             told += ["", NOT_COMPARED]
-        return [*told, "", freshness_line(self.freshness)]
+        return [*told, "", *words(self.freshness.left_out), freshness_line(self.freshness)]
 
     def picture(self) -> Picture:
         """Return what is drawn of it."""

@@ -10,6 +10,7 @@ import os
 from morph_tasks.codegraph import record
 from morph_tasks.codegraph.ignore_rules import rules_digest
 from morph_tasks.codegraph.layout import GRAPH
+from morph_tasks.codegraph.sparse import left_out
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,10 +33,10 @@ class Freshness:
 
     `head`: the commit that is checked out; `built_at`: the commit that the graph is known to be of. None: unknown.
     `drift`: which files are not as they were extracted; None when that is not known. `way_out`: the command that brings
-    the graph up to date, from where the question was asked.
+    the graph up to date, from where the question was asked. `left_out`: files of code that are not checked out.
     """
 
-    __slots__ = ("built_at", "detail", "drift", "head", "reason", "rules", "state", "way_out")
+    __slots__ = ("built_at", "detail", "drift", "head", "left_out", "reason", "rules", "state", "way_out")
 
     def __init__(self, state: str, reason: str | None, detail: str, head: str | None, built_at: str | None) -> None:
         self.state = state
@@ -46,6 +47,7 @@ class Freshness:
         self.rules: str | None = None
         self.drift: Drift | None = None
         self.way_out = WAY_OUT
+        self.left_out: list[str] = []
 
     def __repr__(self) -> str:
         return self.detail
@@ -54,7 +56,13 @@ class Freshness:
         """Return the part of `graph status --json`."""
         told: dict[str, Any] = {"state": self.state, "reason": self.reason, "detail": self.detail}
         differs = self.drift.as_json() if self.drift is not None else None
-        return {**told, "builtAtCommit": self.built_at, "head": self.head, "differs": differs}
+        return {
+            **told,
+            "builtAtCommit": self.built_at,
+            "head": self.head,
+            "differs": differs,
+            "notCheckedOut": self.left_out,
+        }
 
 
 def freshness(repo: Repo) -> Freshness:
@@ -95,6 +103,7 @@ def of_tree(
         drift = look(root, git_dir, common_dir, named=named, full=full)
     found = _judged(head, built_at, known, rules, moved, drift)
     found.rules, found.drift = rules, drift
+    found.left_out = left_out(root, git_dir, common_dir)
     return found
 
 

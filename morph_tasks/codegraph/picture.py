@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from morph_tasks.codegraph.ask import place, shown
+from morph_tasks.codegraph.sparse import words
 
 if TYPE_CHECKING:
     from morph_tasks.codegraph.answer import Answer
@@ -88,7 +89,7 @@ def of_answer(found: Answer) -> Picture:
     bands = {0: "changed" if found.changed else "asked for"}
     bands |= {hit.depth: "directly" if hit.depth == 1 else f"at distance {hit.depth}" for hit in found.hits}
     names = ", ".join(shown(one) for one in found.seeds[:3]) + (" …" if len(found.seeds) > 3 else "")
-    said = (*found.summary(), freshness_line(found.freshness))
+    said = (*found.summary(), *words(found.freshness.left_out), freshness_line(found.freshness))
     remarks = [*(found.changed.missed() if found.changed else ()), *(found.mentions.lines() if found.mentions else ())]
     title = f"What depends on {names or 'this change'}"
     return Picture(title, said, bands, tuple(boxes), tuple(arrows), remarks=tuple(remarks))
@@ -112,7 +113,8 @@ def of_explained(found: Explained) -> Picture:
     middle = [box._replace(id=box.id * 2) for box in centre.values() if box.id * 2 in drawn]
     boxes = (*sides[-1].values(), *middle, *sides[1].values())
     titles = {-1: "uses it", 0: "asked for", 1: "it uses"}
-    said = (f"{len(found.used_by)} uses of it, {len(found.uses)} by it", freshness_line(found.freshness))
+    said = (f"{len(found.used_by)} uses of it, {len(found.uses)} by it", *words(found.freshness.left_out))
+    said = (*said, freshness_line(found.freshness))
     bands = {band: title for band, title in titles.items() if any(box.band == band for box in boxes)}
     remarks = tuple(found.mentions.lines()) if found.mentions else ()
     return Picture(f"Around {shown(found.symbol)}", said, bands, boxes, tuple(arrows), remarks=remarks)

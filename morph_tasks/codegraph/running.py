@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from morph_tasks.codegraph import graphify, layout, program, record, runlock, unread, unreadable
+from morph_tasks.codegraph import graphify, layout, program, record, runlock, sparse, unread, unreadable
 from morph_tasks.codegraph.freshness import head_of, short
 from morph_tasks.codegraph.ignore_rules import NAME, rules_digest
 from morph_tasks.errors import Refusal
@@ -30,7 +30,7 @@ class Ran:
     """What a run came to. `holder`: what another run that has the lock says of itself; then nothing was run.
 
     `counts`: nodes and links of the graph, None when the index could not be made; `recovered`: edges found beside it;
-    `unread`: files of code that could not be read.
+    `unread`: files of code that could not be read; `not_checked_out`: those that a sparse checkout leaves out.
     """
 
     command: str
@@ -43,6 +43,7 @@ class Ran:
     ignore_file: str | None = None
     counts: dict[str, int] | None = None
     unread: list[str] | None = None
+    not_checked_out: list[str] | None = None
     recovered: dict[str, Any] | None = None
     warnings: list[str] = field(default_factory=list)
 
@@ -55,6 +56,7 @@ class Ran:
         told |= {"path": str(layout.graph_file(self.root)), "nodes": counts.get("nodes"), "links": counts.get("links")}
         told |= {"head": self.head, "durationMs": self.duration_ms, "ignoreFile": self.ignore_file}
         told |= {"recovered": self.recovered, "unread": self.unread, "version": graphify_json(self.version)}
+        told["notCheckedOut"] = self.not_checked_out
         told["warnings"] = self.warnings
         return told
 
@@ -121,6 +123,8 @@ class _Job:
                 self._extract(limit)
             if not ran.empty:
                 self._conclude()
+            ran.not_checked_out = sparse.left_out(*self.place)
+            ran.warnings += sparse.words(ran.not_checked_out)
         except Refusal as refusal:
             self._write(FAILED, begun, reason=refusal.code, message=refusal.what)
             raise

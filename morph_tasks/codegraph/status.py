@@ -7,6 +7,7 @@ import os
 from morph_tasks.codegraph import graphify, record, runlock
 from morph_tasks.codegraph.freshness import FRESH, NO_GRAPH, STALE, Freshness, of_tree
 from morph_tasks.codegraph.layout import FOLDER, GRAPH
+from morph_tasks.codegraph.sparse import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def text(told: dict[str, Any]) -> str:
         lines[1] = f"stale ({told['freshness']['reason']}): {told['freshness']['detail']}"
     elif not told["available"]:
         lines = lines[:1]
+    lines += words(told["freshness"]["notCheckedOut"])
     if told["sanitize"]:
         lines.append(f"sanitised: {_sanitised(told['sanitize'])}")
     lines += [_program(told), *([told["next"]] if told["next"] else [])]
