@@ -28,11 +28,12 @@ class Line(NamedTuple):
 def search(repo: Repo, words: Sequence[str]) -> tuple[list[Line], bool]:
     """Return the lines of tracked and new files with any of the words, and whether those are all.
 
-    The words are one expression: git tries many expressions one after the other. Raises ProcError.
+    The words are one expression: git tries many expressions one after the other. `.morph/` is nobody's code and is left
+    out. Raises ProcError.
     """
     either = "|".join(_SPECIAL.sub(lambda sign: f"\\{sign[0]}", word) for word in words)
     options = ("-I", "-n", "-w", "-z", "-E", "--full-name", "--no-color", "--untracked", "-e", f"({either})")
-    where = ("--", ".", f":(exclude){FOLDER}", ":(exclude).graphifyignore")
+    where = ("--", ".", f":(exclude){FOLDER}", ":(exclude).graphifyignore", ":(top,exclude).morph")
     done = repo.lightly().run("-c", "submodule.recurse=false", "grep", *options, *where, ok=(0, 1))
     names = {word.encode("utf-8", "surrogateescape"): word for word in words}
     longest = b"|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))

@@ -18,3 +18,10 @@ def test_the_words_of_a_line_are_told_whole_and_in_one_run(project: Project) -> 
         ("a b.txt", 1, {"get", "get_all"}),
         ("a b.txt", 3, {"get", "get_all"}),
     ]
+
+
+def test_the_folder_of_plans_and_logs_is_not_searched(project: Project) -> None:
+    project.write(".morph/features/cart/2-plan/plan.md", "get the cart\n")
+    project.write("docs/.morph.md", "get the cart\n")
+    lines, _ = search(open_repo(project.root), ["get"])
+    assert [one.path for one in lines] == ["docs/.morph.md"]
