@@ -126,9 +126,17 @@ def query_for(index: Index, symbol: Symbol) -> str:
 
 def bare(text: str) -> str:
     """Return the last name in a text that was meant as a symbol: `total` of `src/cart.py:Cart.total()`."""
-    text = _LINE.sub("", text.strip()) or text
+    said = text.strip()
+    text = _LINE.sub("", said) or text
     words = text.strip().rstrip("()").replace(":", ".").replace("#", ".").replace("/", ".").split(".")
-    path = "/" in text and ":" not in text
+    path = ":" not in text and ("/" in text or _is_file(text, placed=text != said))
     if path:
         return text.rsplit("/", 1)[-1] or text
     return next((word for word in reversed(words) if word), text) or text
+
+
+def _is_file(text: str, *, placed: bool) -> bool:
+    """Tell whether a text without a folder is the name of a file: `cart.py`; without a line `Cart.go` is a member."""
+    from morph_tasks.codegraph.spans import language_of
+
+    return language_of(text) is not None and (placed or not text[:1].isupper())

@@ -106,6 +106,8 @@ def test_what_people_read(tmp_path: Path) -> None:
     [
         ("Cart", "Cart"), ("Cart.total()", "total"), ("src/cart.py:Cart.total", "total"), ("a::B::c", "c"),
         ("src/cart.py", "cart.py"), ("src/cart.py:21", "cart.py"), ("Mod#call", "call"), (":", ":"),
+        ("cart.py:21", "cart.py"), ("cart.py:21:4", "cart.py"), ("cart.py", "cart.py"), ("Cart.go", "go"),
+        ("Cart.cs:21", "Cart.cs"), ("Cart.total:21", "total"),
     ],
 )  # fmt: skip
 def test_the_last_name_of_a_text(text: str, name: str) -> None:
