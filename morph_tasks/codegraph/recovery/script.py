@@ -246,6 +246,9 @@ class _Reader(Names):
         if value is not None and name.type == "identifier" and self.named_value(text(name), value, scope, line(node)):
             return
         what: Expr = ("i", types.type_(declared)) if declared is not None else types.value(value)
+        if scope == 0 and name.type == "identifier" and declared is None and types.is_object(value):
+            # The graph has a node for it and none for its methods: what uses one of them uses the object.
+            what = ("d", self.facts.define(text(name), "function", line(node), -1, scope).at)
         self.target(name, what, scope)
         if value is not None:
             self.visit(value, scope)

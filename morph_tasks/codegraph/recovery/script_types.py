@@ -113,6 +113,16 @@ def value(node: Node | None) -> Expr:
     return _compound(node)
 
 
+def is_object(node: Node | None) -> bool:
+    """Tell whether an expression is an object that is written out, whatever is said of its type."""
+    while node is not None and node.type in ("as_expression", "satisfies_expression", *_SAME):
+        inside = parts(node)
+        if len(inside) == 2 and node.type == "as_expression" and text(inside[1]) != "const":
+            return False  # it has the type that is said
+        node = inside[0] if inside else None
+    return node is not None and node.type == "object"
+
+
 def _call(node: Node) -> Expr:
     function = field(node, "function")
     arguments = parts(field(node, "arguments"))
