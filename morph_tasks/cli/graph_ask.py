@@ -175,7 +175,7 @@ def _ways_out(as_json: bool) -> Iterator[None]:
 
 @contextmanager
 def _open(path: Path | None, symbol: str | None, target: Path | None, *, force: bool) -> Iterator[tuple[Repo, Index]]:
-    """Open the graph of a tree; where there is none, the refusal names the search to use instead."""
+    """Open the graph of a tree; where there is none that can be read, the refusal names the search to use instead."""
     from morph_tasks.codegraph.index import open_index
     from morph_tasks.errors import Refusal
     from morph_tasks.repo.git import open_repo
@@ -188,7 +188,7 @@ def _open(path: Path | None, symbol: str | None, target: Path | None, *, force: 
     try:
         index = open_index(repo.root)
     except Refusal as refusal:
-        if refusal.code == "no-graph" and symbol is not None:
+        if refusal.code in ("no-graph", "corrupt-graph", "unreadable-file") and symbol is not None:
             from morph_tasks.codegraph.ask_refusals import without_graph
 
             raise without_graph(refusal, symbol) from None

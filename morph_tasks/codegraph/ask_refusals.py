@@ -77,7 +77,7 @@ def with_folder(index: Index, text: str, found: list[Symbol]) -> list[Symbol]:
 
 
 def without_graph(refusal: Refusal, text: str) -> Refusal:
-    """Return the refusal for a tree without a graph with the search to use instead."""
+    """Return the refusal for a tree without a graph that can be read, with the search to use instead."""
     search = grep(bare(text))
     return Refusal(
         refusal.code, refusal.what, fix=refusal.fix, state=refusal.code, symbol=text, grep=search, **refusal.payload

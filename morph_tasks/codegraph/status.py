@@ -8,6 +8,7 @@ from morph_tasks.codegraph import graphify, record, runlock
 from morph_tasks.codegraph.freshness import FRESH, NO_GRAPH, STALE, Freshness, of_tree
 from morph_tasks.codegraph.layout import FOLDER, GRAPH
 from morph_tasks.codegraph.sparse import words
+from morph_tasks.codegraph.torn import CORRUPT, DETAIL, is_torn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ def look(root: str, git_dir: str, common_dir: str, *, full: bool = False) -> dic
     `full`: compare every file, however many there are.
     """
     found = of_tree(root, git_dir, common_dir, full=full)
+    if found.state == STALE and record.current(root, git_dir) is None and is_torn(root):
+        found.reason, found.detail, found.built_at = CORRUPT, DETAIL, None
     known = record.read(git_dir)
     held = runlock.holder(git_dir)
     held = runlock.started(git_dir) if held is None else held
@@ -72,6 +75,8 @@ def _next(found: Freshness, told: dict[str, Any]) -> str | None:
         return "the last run found no code: morph-spec graph build when there is some"
     if last.get("status") == "failed" and (found.state == NO_GRAPH or _same(last, found)):
         return f"the last run failed ({last.get('message')}): morph-spec graph {verb}"
+    if found.reason == CORRUPT:
+        return "make another: morph-spec graph build"
     if found.state == STALE and told["tree"] == "worktree":
         return "the graph of a work tree is copied from the main tree and moves by hand only: morph-spec graph refresh"
     return f"bring it up to date: morph-spec graph {verb}" if told["available"] else "make one: morph-spec graph build"
@@ -125,6 +130,8 @@ def _version(program: str | None, last: dict[str, Any] | None) -> str | None:
 def _size(told: dict[str, Any]) -> str:
     if not told["available"]:
         return f"there is no code graph ({told['path']})"
+    if told["freshness"]["reason"] == CORRUPT:
+        return f"{told['path']}: cannot be read, so its size is not known"
     if told["nodes"] is None:
         return f"{told['path']}: not indexed, so its size is not known; the first question makes the index"
     tests = f" ({told['testNodes']} of tests)" if told["testNodes"] is not None else ""

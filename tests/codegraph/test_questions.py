@@ -112,6 +112,15 @@ def test_no_graph_no_symbol_and_several_are_states(shop: Project) -> None:
     assert "git grep -n -w -F -e 'a b' -- :/" in shop.morph("graph", "affected", "a b").err
 
 
+def test_a_graph_that_is_cut_off_leaves_the_search_of_the_text(shop: Project) -> None:
+    graph = shop.root / "graphify-out/graph.json"
+    graph.write_bytes(graph.read_bytes()[:-40])
+    said = shop.morph("graph", "affected", "Cart", "--json")
+    assert (said.code, said.json["code"], said.json["fix"]) == (1, "corrupt-graph", "morph-spec graph build")
+    assert said.json["grep"] == ["git", "grep", "-n", "-w", "-e", "Cart", "--", ":/"]
+    assert "git grep -n -w -e Cart -- :/" in shop.morph("graph", "explain", "Cart").err
+
+
 def test_an_empty_answer_says_what_was_looked_at_and_what_the_text_says(shop: Project) -> None:
     shop.write("notes.txt", "call pay twice\n")
     answer = asked(shop, "affected", "pay")

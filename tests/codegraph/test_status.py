@@ -92,6 +92,22 @@ def test_a_graph_that_nobody_indexed_has_no_numbers_until_one_is_made(graphed: P
     assert status(graphed)["nodes"] is None  # the index is of another graph
 
 
+@pytest.mark.parametrize("left", [0, 1, -1, -30])
+def test_a_graph_that_is_cut_off_is_told_as_such_and_not_as_old(graphed: Project, left: int) -> None:
+    graph = layout.graph_file(graphed.root)
+    whole = graph.read_bytes().rstrip()
+    graph.write_bytes(whole[:left])
+    graphed.write("shop/more.py", "def more(): return 2\n")
+    graphed.commit()
+    found = status(graphed)
+    assert (found["freshness"]["state"], found["freshness"]["reason"]) == ("stale", "corrupt-graph")
+    assert found["nodes"] is None and found["freshness"]["builtAtCommit"] is None
+    assert found["next"] == "make another: morph-spec graph build"
+    assert "cannot be read" in graphed.morph("graph", "status").out
+    graph.write_bytes(whole + b"\n")
+    assert status(graphed)["freshness"]["reason"] == "old-stamp"
+
+
 @pytest.mark.parametrize("what", ["the index is garbage", "the graph is a folder", "the record is a folder"])
 def test_it_never_fails_over_what_lies_there(graphed: Project, what: str) -> None:
     state = graphed.root / ".git/morph-spec/graph-refresh-state.json"
