@@ -11,7 +11,7 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
     from typing import Any
 
 MOST = 1500  # files and folders that a short answer compares
@@ -23,10 +23,10 @@ class Drift:
     """Paths in the tree that are not as they were extracted, sorted. `compared`: how many of `files` were looked at.
 
     `complete`: all of them, and the folders for new ones. `moved_on`: one that differs was extracted while it was not
-    as in HEAD, so the graph is of neither.
+    as in HEAD, so the graph is of neither. `note`: the first line of what was noted of the extraction.
     """
 
-    __slots__ = ("changed", "compared", "complete", "files", "gone", "moved_on", "new")
+    __slots__ = ("changed", "compared", "complete", "files", "gone", "moved_on", "new", "note")
 
     def __init__(
         self, found: tuple[list[str], list[str], list[str]], first: dict[str, Any], compared: int | None = None
@@ -35,7 +35,14 @@ class Drift:
         self.files: int = first["files"]
         self.complete = compared is None
         self.compared = self.files if compared is None else compared
-        self.moved_on = not {*first["own"]}.isdisjoint((*self.changed, *self.new, *self.gone))
+        self.note = first
+        self.moved_on = False
+        self.settle(())
+
+    def settle(self, committed: Collection[str]) -> None:
+        """Take files that HEAD has by now as they were extracted for files of HEAD."""
+        own = {*self.note["own"]}.difference(committed)
+        self.moved_on = not own.isdisjoint((*self.changed, *self.new, *self.gone))
 
     def __len__(self) -> int:
         return len(self.changed) + len(self.new) + len(self.gone)

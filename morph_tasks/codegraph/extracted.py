@@ -1,9 +1,11 @@
 """What a graph was extracted from, by file: noted at the end of a run beside the graph, and copied with it.
 
-Two lines of JSON, so that a short question reads only the first: `{version, graph, begun, files, entries, own}`, with
-numbers of files and of files and folders; and `{files: {path: [size, mtime_ns, md5]}, folders: {path: mtime_ns},
-others: {folder: [name]}, suffixes}`. `own`: what was not as in HEAD; `others`: what is known and was not extracted. The
-md5 is the one that graphify took.
+Two lines of JSON, so that a short question reads only the first: `{version, graph, begun, files, entries, own,
+beside}`, with numbers of files, of files and folders, and of those beside HEAD; and `{files: {path: [size, mtime_ns,
+md5]}, folders: {path: mtime_ns}, others: {folder: [name]}, suffixes, beside: {path: object}}`. `own`: what was
+extracted and was not as in HEAD; `beside`: all that was not, by the name that git gives the content, null for a file
+that was away; `others`: what is known and was not extracted. The md5 is the one that graphify took.
+`others`: what is known and was not extracted. The md5 is the one that graphify took.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ _PROSE = ".md .mdx .qmd .skill .txt .rst .html .j2 .jinja .jinja2 .pdf .png .jpg
 _DATA = frozenset({".json", ".yaml", ".yml", ".toml"})
 _NOT_ENTERED = frozenset({FOLDER, "node_modules", "__pycache__", "venv"})
 _RACY_NS = 100_000_000
+_MOST_BESIDE = 2000  # files that are not as in HEAD; with more of them a commit is not compared
 
 
 def head(root: str) -> dict[str, Any] | None:
@@ -77,7 +80,8 @@ def note(root: str, git_dir: str, begun_ns: int) -> None:
     found: dict[str, Any] = {"files": files, "folders": {}, "others": {}, "suffixes": sorted(suffixes)}
     _walk(root, git_dir, found)
     first: dict[str, Any] = {"version": VERSION, "graph": signature(root), "begun": begun_ns, "files": len(files)}
-    first |= {"entries": len(files) + len(found["folders"]), "own": _not_as_in_head(root, git_dir, found)}
+    own, found["beside"] = _not_as_in_head(root, git_dir, found)
+    first |= {"entries": len(files) + len(found["folders"]), "own": own, "beside": len(found["beside"])}
     _write(root, {"head": first, **found})
 
 
@@ -222,15 +226,48 @@ def _left_out_by_git(root: str, git_dir: str) -> set[str]:
     return {os.fsdecode(path[:-1]) for path in said.split(b"\0") if path.endswith(b"/")}
 
 
-def _not_as_in_head(root: str, git_dir: str, found: dict[str, Any]) -> list[str]:
-    """Return the files that were extracted, or were away, while HEAD has them otherwise."""
+def _not_as_in_head(root: str, git_dir: str, found: dict[str, Any]) -> tuple[list[str], dict[str, str | None]]:
+    """Return the files that were extracted, or were away, while HEAD has them otherwise; and all, by content."""
     from morph_tasks.repo.plumbing import Plumbing
 
     asked = ("status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
     rows = [row for row in Plumbing(root, git_dir).output(*asked).split(b"\0") if row]
     suffixes = {*CODE, *found["suffixes"]}
     paths = [(row[:2], os.fsdecode(row[3:])) for row in rows]
-    return [path for how, path in paths if path in found["files"] or (b"D" in how and is_code(path, suffixes))]
+    own = [path for how, path in paths if path in found["files"] or (b"D" in how and is_code(path, suffixes))]
+    theirs = (f"{FOLDER}/", ".morph/")
+    return own, _objects(root, git_dir, found["files"], [path for _, path in paths if not path.startswith(theirs)])
+
+
+def _objects(root: str, git_dir: str, files: dict[str, list[Any]], paths: list[str]) -> dict[str, str | None]:
+    """Return how git names the content of files, None for one that is away; nothing when there are too many.
+
+    One that is not as it was extracted is left out, so that no commit of it counts as what was extracted.
+    """
+    from morph_tasks.repo.plumbing import Plumbing
+    from morph_tasks.repo.spawn import ChildError
+
+    away = [path for path in paths if not os.path.lexists(f"{root}/{path}")]
+    plain = [path for path in paths if os.path.isfile(f"{root}/{path}") and not os.path.islink(f"{root}/{path}")]
+    plain = [path for path in plain if "\n" not in path and path[0] != '"']
+    if len(away) + len(plain) > _MOST_BESIDE:
+        return {}
+    names: list[str] = []
+    if plain:
+        asked = b"".join(os.fsencode(path) + b"\n" for path in plain)
+        try:
+            said = Plumbing(root, git_dir).stream("hash-object", "--stdin-paths", stdin=asked)
+            names = b"".join(said).decode().split()
+        except ChildError:
+            return {}
+    if len(names) != len(plain):
+        return {}
+    # Compared after git has read them: what changes in between is then not what was extracted.
+    same = (path not in files or content(f"{root}/{path}") == files[path][2] is not None for path in plain)
+    found: dict[str, str | None] = {
+        path: name for path, name, as_read in zip(plain, names, same, strict=True) if as_read
+    }
+    return {**found, **dict.fromkeys(path for path in away if path not in files)}
 
 
 def _write(root: str, data: dict[str, Any]) -> None:

@@ -90,21 +90,35 @@ def of_tree(
     # A run that read the files at one commit may have been stamped with the next one: the record comes first.
     built_at = known.get("head") if known else stamp() if stamp else stamp_of(root)
     rules = rules_digest(root, common_dir)
-    moved = ""
-    if built_at and head and built_at != head:
-        from morph_tasks.codegraph.same_code import same_code
-
-        if same_code(root, git_dir, str(built_at), head):
-            moved = f"nothing but .morph/ changed since {short(built_at)}, "
     drift = None
     if known:
         from morph_tasks.codegraph.drift import look
 
         drift = look(root, git_dir, common_dir, named=named, full=full)
+    moved = ""
+    if built_at and head and built_at != head:
+        moved = _without_change(root, git_dir, (str(built_at), head), drift)
     found = _judged(head, built_at, known, rules, moved, drift)
     found.rules, found.drift = rules, drift
     found.left_out = left_out(root, git_dir, common_dir)
     return found
+
+
+def _without_change(root: str, git_dir: str, commits: tuple[str, str], drift: Drift | None) -> str:
+    """Return words on how HEAD moved when it still is what was extracted, else nothing; that settles the drift."""
+    from morph_tasks.codegraph.same_code import same_code
+
+    if same_code(root, git_dir, *commits):
+        return f"nothing but .morph/ changed since {short(commits[0])}, "
+    if drift is None:
+        return ""
+    from morph_tasks.codegraph.committed import committed
+
+    work = committed(root, git_dir, *commits, drift.note)
+    if work is None:
+        return ""
+    drift.settle(work)
+    return f"what was committed since {short(commits[0])} is what was extracted, "
 
 
 def _judged(
