@@ -107,7 +107,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (root / name).write_text(text)
     subprocess.run(["git", "init", "-q", "."], cwd=root, check=True)
     subprocess.run(["graphify", "extract", ".", "--code-only"], cwd=root, check=True, capture_output=True)
-    assert recover(root).failed == 0
+    assert not recover(root).failed
     return root
 
 
