@@ -9,14 +9,10 @@ from typing import TYPE_CHECKING
 from morph_tasks.codegraph.naming import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from morph_tasks.codegraph.index import Index, Symbol
-    from morph_tasks.repo.git import Repo
 
 _MOST = 10
 _STEPS = re.compile(r"::|[.#:]")
-_ALIAS = r"(^|[^[:alnum:]_.$])[A-Za-z_$][[:alnum:]_.$]*[[:space:]]+as[[:space:]]+%s($|[^[:alnum:]_$])"
 _PLACE = re.compile(r"(?P<path>.+?):L?(?P<line>\d+)(:\d+)?")
 
 
@@ -66,18 +62,3 @@ def _spelled_like(index: Index, name: str) -> list[Symbol]:
     close = get_close_matches(wanted, known, n=5, cutoff=0.75)
     found = index.names(close)
     return sorted(found, key=lambda one: close.index(fold(one.name)) if fold(one.name) in close else len(close))
-
-
-def behind_alias(repo: Repo, index: Index, name: str) -> list[Symbol]:
-    """Return the symbols that an import or an export of the tree gives another name: `export { Cart as Basket }`."""
-    if not re.fullmatch(r"[\w$]+", name):
-        return []
-    pattern = _ALIAS % name.replace("$", "[$]")
-    done = repo.lightly().run("grep", "-h", "-I", "-E", "--untracked", "-e", pattern, "--", ":/", ok=(0, 1))
-    said = done.stdout[: 1 << 20].decode("utf-8", "replace")
-    originals = re.findall(rf"([\w$]+)\s+as\s+{re.escape(name)}(?![\w$])", said)
-    return _once(index.names(set(originals)))[:_MOST] if originals else []
-
-
-def _once(found: Iterable[Symbol]) -> list[Symbol]:
-    return list({one.id: one for one in found}.values())

@@ -25,12 +25,12 @@ def not_found(index: Index, text: str, repo: Repo | None = None) -> Refusal:
 
     `meant`: the query of the one symbol that it surely means. With `repo` other names that the tree gives are found.
     """
-    from morph_tasks.codegraph.ask_near import at_place, behind_alias, in_folder, similar
+    from morph_tasks.codegraph.ask_near import at_place, in_folder, similar
 
     name = bare(text)
     here = at_place(index, text)
     files = [] if here else in_folder(index, text)
-    other = behind_alias(repo, index, name) if repo and not (here or files) else []
+    other, alias = _other_names(repo, index, text) if repo and not (here or files) else ([], False)
     near = [here] if here else files or other or similar(index, text, name)
     options = [{**symbol_json(one), "query": query_for(index, one)} for one in near[:_NEAR]]
     if here:
@@ -39,14 +39,14 @@ def not_found(index: Index, text: str, repo: Repo | None = None) -> Refusal:
         what = (
             f"{printable(text)!r} is a folder with {len(files)} files of the graph, and no symbol: ask for one of them"
         )
-    elif other:
+    elif alias:
         what = f"{printable(text)!r} is another name for what the graph has as {shown(other[0])}"
     else:
         what = (
             f"the graph has no symbol {printable(text)!r}: it holds files, types, functions and methods, but hardly a "
             "constant, field or variable; or it is new, ignored, or in a file that is not extracted"
         )
-    meant = options[0]["query"] if here or len(other) == 1 else None
+    meant = options[0]["query"] if here or alias else None
     search = grep(name)
     return Refusal(
         "not-found",
@@ -58,6 +58,12 @@ def not_found(index: Index, text: str, repo: Repo | None = None) -> Refusal:
         near=options,
         meant=meant,
     )
+
+
+def _other_names(repo: Repo, index: Index, text: str) -> tuple[list[Symbol], bool]:
+    from morph_tasks.codegraph.aliases import behind_alias
+
+    return behind_alias(repo, index, text)
 
 
 def not_unique(index: Index, text: str) -> Refusal:

@@ -178,6 +178,7 @@ def test_the_other_name_of_an_export_leads_to_what_it_names(project: Project) ->
     graph = made()
     graph.symbol("web/orders.ts:OrdersApi", 3)
     graph.write(project.root)
+    project.write("web/orders.ts", "\n\nexport class OrdersApi {}\n")
     project.write("web/index.ts", "export { OrdersApi as Orders } from './orders';\n")
     repo = open_repo(project.root)
     with open_index(project.root) as index:
@@ -185,3 +186,40 @@ def test_the_other_name_of_an_export_leads_to_what_it_names(project: Project) ->
         assert (refusal.payload["meant"], refusal.payload["near"][0]["id"]) == ("OrdersApi", "web/orders.ts:OrdersApi")
         assert not_found(index, "Order", repo).payload["meant"] is None
         assert not_found(index, "Orders[", repo).payload["meant"] is None
+        assert not_found(index, "Model.Orders", repo).payload["meant"] is None  # another owner's
+
+
+@pytest.mark.parametrize("text", ["Model.pk", "pk", "e", "Field.default", "Cart.the", "the"])
+def test_prose_and_other_clauses_give_no_name(project: Project, text: str) -> None:
+    graph = made()
+    for name in ("ValueError", "AutoField", "field", "known"):
+        graph.symbol(f"src/names.py:{name}", 3)
+    graph.write(project.root)
+    project.write("notes.md", "known as pk, and ValueError as the\n")
+    project.write("src/names.ts", "// field as e\nconst a = known as pk; /* import { AutoField as pk } */\n")
+    project.write(
+        "src/names.py",
+        '"""\nfrom src.names import AutoField as pk\n"""\n# field as e, known as the\n'
+        "try:\n    pass\nexcept ValueError as e:\n    pass\nwith field() as default:\n    pass\n",
+    )
+    with open_index(project.root) as index:
+        refusal = not_found(index, text, open_repo(project.root))
+    assert refusal.payload["meant"] is None
+    assert "is another name" not in refusal.what
+
+
+def test_several_candidates_are_near_and_none_is_meant(project: Project) -> None:
+    graph = HandMade()
+    graph.symbol("shop/cart.py:Cart", 1)
+    graph.symbol("shop/bag.py:Bag", 1)
+    graph.write(project.root)
+    project.write("shop/cart.py", "class Cart: ...\n")
+    project.write("shop/bag.py", "class Bag: ...\n")
+    project.write("a.py", "from shop.cart import Cart as Basket\n")
+    project.write("b.py", "from shop.bag import Bag as Basket\n")
+    with open_index(project.root) as index:
+        refusal = not_found(index, "Basket", open_repo(project.root))
+        assert refusal.payload["meant"] is None and "is another name" not in refusal.what
+        assert {one["id"] for one in refusal.payload["near"]} == {"shop/cart.py:Cart", "shop/bag.py:Bag"}
+        for text in ("b.Basket", "b.py:Basket"):
+            assert not_found(index, text, open_repo(project.root)).payload["meant"] == "Bag"
