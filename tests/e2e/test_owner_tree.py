@@ -276,7 +276,7 @@ def test_the_list_of_guarded_commands_is_whole() -> None:
     # They read, are about no feature, or find the owner themselves and have tests of their own.
     others = {
         "create", "list", "explain", "why-failed", "trace", "env", "heavy", "completion", "finish", "undo", "fleet",
-        "claim", "branch", "handoff", "worktree", "suite",
+        "claim", "branch", "handoff", "worktree", "suite", "graph",
     }  # fmt: skip
     assert set(COMMANDS) == guarded | others
     assert not guarded & others
