@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from morph_tasks.codegraph.packages import meant
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
@@ -102,7 +104,7 @@ class _Walk:
         found = Reach()
         self.known |= {one.id: one for one in seeds}
         found.members = self._members({one.id: one.id for one in seeds if one.kind in _HOLDS and one.id not in alone})
-        seen = set(self.known) | set(found.members)
+        seen = {one.id for one in seeds} | set(found.members)
         layer, stones = set(seen), set[int]()
         for distance in range(1, depth + 1):
             edges, fresh = self._edges_into(layer, seen)
@@ -150,7 +152,7 @@ class _Walk:
         edges: list[Edge] = []
         stones: set[int] = set()
         while layer:
-            into = self.index.into(layer)
+            into = meant(self.index, self.index.into(layer))
             edges += into
             fresh: dict[int, int] = {}
             for edge in into:

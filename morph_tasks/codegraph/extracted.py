@@ -5,7 +5,6 @@ beside}`, with numbers of files, of files and folders, and of those beside HEAD;
 md5]}, folders: {path: mtime_ns}, others: {folder: [name]}, suffixes, beside: {path: object}}`. `own`: what was
 extracted and was not as in HEAD; `beside`: all that was not, by the name that git gives the content, null for a file
 that was away; `others`: what is known and was not extracted. The md5 is the one that graphify took.
-`others`: what is known and was not extracted. The md5 is the one that graphify took.
 """
 
 from __future__ import annotations

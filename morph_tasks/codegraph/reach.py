@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from morph_tasks.codegraph.affected import DEPENDS, DISPATCH, INHERITANCE
 from morph_tasks.codegraph.ask import shown
+from morph_tasks.codegraph.packages import meant
 
 if TYPE_CHECKING:
     from morph_tasks.codegraph.index import Edge, Index, Symbol
@@ -81,8 +82,15 @@ class _Home:
         self._add_parts(outward)
         named = {path for paths in self.files.values() for path in paths}
         self.unknown = tuple(path for path in sorted(files) if path not in named)
-        self.inward = [edge for edge in graph.into(self.files) if edge.relation in _USES]
-        self.outward = [edge for edge in outward if edge.relation in _USES]
+        self.learn({edge.target for edge in outward})
+        self.inward = self._uses(graph.into(self.files))
+        self.outward = self._uses(outward)
+
+    def _uses(self, edges: Iterable[Edge]) -> list[Edge]:
+        """Return what tells a use of a file; a namespace is in the graph with one of the files that declare it."""
+        spread = {one.id for one in self.known.values() if one.kind == "namespace"}
+        found = [edge for edge in edges if edge.relation in _USES and edge.target not in spread]
+        return meant(self.graph, found)
 
     def _add_parts(self, outward: list[Edge]) -> None:
         """Count a partial type to each of the files that declare it; the graph has it in one."""
