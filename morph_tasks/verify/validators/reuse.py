@@ -1,12 +1,13 @@
 """`reuse`: what a feature adds and the project has already, by name or by body, and what the plan says of it.
 
 A repeat is a warning that asks for a verdict; `CREATE` with a reason answers it. A copy of what the plan says to reuse
-or to extend is an error.
+or to extend is an error; that the project does not have it at all is a warning.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 NAME = "reuse"
 FEATURE = True  # the plan of the feature decides
 DIGESTS = True  # files that git does not know decide
-RULES = 2  # raised when the same change would be judged in another way
+RULES = 3  # raised when the same change would be judged in another way
 IGNORED = "reuse-ignored"
 NO_GRAPH = "there is no code graph: `morph-spec graph build` makes one"
 UNREADABLE = "unreadable"
@@ -72,26 +73,35 @@ def check(repo: Repo, config: Config, feature: str | None = None) -> Checked:
     from morph_tasks.verify.validators.weakening.changes import changed_files
 
     found = added(changed_files(repo, base.tree, is_looked_at))
-    if not found.made:
-        nothing = skipped("no symbol was added")
-        return Checked(nothing.status, nothing.reason, nothing.message, _unread(found.unread))
     from morph_tasks.errors import Refusal
-    from morph_tasks.verify.validators.repeats.project import Project
-    from morph_tasks.verify.validators.repeats.search import repeats
     from morph_tasks.verify.validators.repeats.verdicts import read_verdicts
 
     plan = read_verdicts(repo.root, feature)
-    project = Project(repo, base.tree, found.before, found.after)
+    if not found.made and not any(one.verdict in ("REUSE", "EXTEND") for one in plan.items):
+        return _nothing_added(found.unread)
+    from morph_tasks.verify.validators.repeats.absent import absent
+    from morph_tasks.verify.validators.repeats.project import Project
+    from morph_tasks.verify.validators.repeats.search import repeats
+
     try:
         from morph_tasks.codegraph.index import open_index
 
         with open_index(repo.root) as index:
-            known = repeats(found, project, index, plan.names)
+            unheld = absent(repo, index, plan)
+            if not found.made:
+                return _nothing_added(found.unread, unheld)
+            known = repeats(found, Project(repo, base.tree, found.before, found.after), index, plan.names)
     except Refusal as refusal:
         if refusal.code not in ("no-graph", "corrupt-graph", "unreadable-file"):
             raise
         return unavailable(f"{refusal.what}: {refusal.fix or '`morph-spec graph build` makes it anew'}")
-    return _said(known, len(found.made), plan, found.unread, feature)
+    said = _said(known, len(found.made), plan, found.unread, feature)
+    return replace(said, warnings=(*_some(unheld), *said.warnings))
+
+
+def _nothing_added(unread: Sequence[str], unheld: Sequence[str] = ()) -> Checked:
+    nothing = skipped("no symbol was added")
+    return Checked(nothing.status, nothing.reason, nothing.message, (*_some(unheld), *_unread(unread)))
 
 
 def _said(known: Sequence[Repeat], added: int, plan: Verdicts, unread: Sequence[str], feature: str | None) -> Checked:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -24,11 +24,15 @@ _COMPOUND = re.compile(r"[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]|\.|::|#|[A-Z][a-z
 
 @dataclass(frozen=True)
 class Target:
-    """A symbol that a verdict is about; the name and the owner as they compare, what the plan leaves out is empty."""
+    """A symbol that a verdict is about; the name and the owner as they compare, what the plan leaves out is empty.
+
+    `said`: the symbol as the plan spells it.
+    """
 
     name: str
     owner: str = ""
     path: str = ""
+    said: str = field(default="", compare=False)
 
     def is_about(self, made: Made) -> bool:
         """Tell whether it is this definition; `owner.name` may also be a function of the module `owner`."""
@@ -125,5 +129,5 @@ def _targets(symbol: str) -> Sequence[Target]:
             said = [one for one in said if _COMPOUND.search(one)]
         for one in said:
             *before, name = re.split(r"\.|::|#", one)
-            found.append(Target(plain(name), plain(before[-1]) if before else "", path.lstrip("./")))
+            found.append(Target(plain(name), plain(before[-1]) if before else "", path.lstrip("./"), one))
     return found
