@@ -224,8 +224,8 @@ def test_a_pytest_option_at_the_end_of_addopts_takes_no_path(tmp_path: Path) -> 
     write(
         tmp_path,
         {
-            "conftest.py": "def pytest_addoption(parser):\n    parser.addoption('--cov', nargs='?', const='')\n",
-            "pytest.ini": "[pytest]\naddopts = -p no:cacheprovider --cov\n",
+            "conftest.py": "def pytest_addoption(parser):\n    parser.addoption('--told', nargs='?', const='')\n",
+            "pytest.ini": "[pytest]\naddopts = -p no:cacheprovider --told\n",
             "test_a.py": "def test_a():\n    pass\n",
             "test_b.py": "def test_b():\n    pass\n",
         },
