@@ -96,7 +96,7 @@ def settle(repo: Repo, *, create: bool) -> Settled:
     write_atomic(place, wanted)
     tracked = repo.git("ls-files", "-z", "--", f":(literal){NAME}")
     more = ": commit it, each checkout reads its own" if tracked else ""
-    return Settled("renewed", (f"{NAME} was renewed, its rules were those of an earlier version{more}",))
+    return Settled("renewed", (f"{NAME} was renewed: its rules were for other stacks, or of an earlier version{more}",))
 
 
 def stacks_of(repo: Repo) -> list[str]:
