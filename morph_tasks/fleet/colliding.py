@@ -51,6 +51,9 @@ class Comparison:
         }
 
 
+_CREATE = "morph-spec create <feature> --description … --type …"
+
+
 def fleet_collisions(repo: Repo) -> Comparison:
     """Compare the plans of all features in work, two by two; raises Refusal `no-open-plans`, ProcError."""
     plans = open_plans(repo)
@@ -59,7 +62,9 @@ def fleet_collisions(repo: Repo) -> Comparison:
         raise Refusal(
             "no-open-plans",
             f"there is no plan to compare{f' ({why})' if why else ': no feature is in work'}",
-            fix=f"morph-spec plan-check {plans[0].feature}" if plans else "morph-spec create <feature> --type feature",
+            fix=f"morph-spec plan-check {plans[0].feature}"
+            if plans
+            else "morph-spec create <feature> --description … --type …",
             notCompared=not_compared(plans),
         )
     return compare(repo, plans)
