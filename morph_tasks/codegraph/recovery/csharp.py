@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from morph_tasks.codegraph.recovery import csharp_types as types
 from morph_tasks.codegraph.recovery.csharp_names import Names
@@ -34,18 +34,8 @@ def read(path: str, source: bytes, watched: frozenset[int] = frozenset()) -> Fac
 
 class _Reader(Names):
     def __init__(self, facts: Facts) -> None:
-        self.facts = facts
-        facts.open(-1, "module", -1)
+        super().__init__(facts)
         facts.spaces[0] = ""
-
-    def visit(self, node: Node, scope: int) -> None:
-        """Read a node and what is below it."""
-        own = _VISITS.get(node.type)
-        if own is not None:
-            own(self, node, scope)
-        else:
-            for one in node.named_children:
-                self.visit(one, scope)
 
     def members(self, node: Node, scope: int) -> None:
         """Read what a file or a namespace holds; a namespace without braces holds what follows it."""
@@ -340,7 +330,7 @@ class _Reader(Names):
                 self.visit(one, scope)
 
 
-_VISITS: dict[str, Any] = {
+_Reader.visits = {
     "using_directive": _Reader.using,
     "namespace_declaration": _Reader.namespace,
     "enum_declaration": _Reader.enum,

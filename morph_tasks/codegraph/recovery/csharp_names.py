@@ -5,21 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from morph_tasks.codegraph.recovery import csharp_types as types
-from morph_tasks.codegraph.recovery.model import Def, Facts
+from morph_tasks.codegraph.recovery.model import Def
+from morph_tasks.codegraph.recovery.visiting import TreeReader
 from morph_tasks.verify.testcode.sitter import child, field, line, parts, text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-class Names:
-    """The part of a reader that needs no bodies; `visit` reads what is below a node."""
-
-    facts: Facts
-
-    def visit(self, node: Node, scope: int) -> None:
-        """Read a node and what is below it."""
-        raise NotImplementedError
+class Names(TreeReader):
+    """The part of a reader that needs no bodies."""
 
     def space(self, node: Node, scope: int) -> int:
         name = text(field(node, "name")).replace(" ", "")

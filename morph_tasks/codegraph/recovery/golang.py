@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from morph_tasks.codegraph.recovery import golang_types as types
 from morph_tasks.codegraph.recovery.model import UNKNOWN, Def, Expr, Facts
+from morph_tasks.codegraph.recovery.visiting import TreeReader
 from morph_tasks.verify.testcode.sitter import child, field, line, parse, parts, string_value, text
 
 if TYPE_CHECKING:
@@ -23,20 +24,7 @@ def read(path: str, source: bytes, watched: frozenset[int] = frozenset()) -> Fac
     return reader.facts
 
 
-class _Reader:
-    def __init__(self, facts: Facts) -> None:
-        self.facts = facts
-        facts.open(-1, "module", -1)
-
-    def visit(self, node: Node, scope: int) -> None:
-        """Read a node and what is below it."""
-        own = _VISITS.get(node.type)
-        if own is not None:
-            own(self, node, scope)
-        else:
-            for one in node.named_children:
-                self.visit(one, scope)
-
+class _Reader(TreeReader):
     def package(self, node: Node, scope: int) -> None:
         self.facts.package = text(parts(node)[0]) if parts(node) else ""
 
@@ -287,7 +275,7 @@ def _nth(values: list[Node], names: int, number: int) -> Expr:
     return types.value(values[0]) if number == 0 else UNKNOWN
 
 
-_VISITS: dict[str, Any] = {
+_Reader.visits = {
     "package_clause": _Reader.package,
     "import_spec": _Reader.import_,
     "type_spec": _Reader.type_spec,

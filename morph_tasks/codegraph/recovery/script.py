@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from morph_tasks.codegraph.recovery import script_types as types
 from morph_tasks.codegraph.recovery.model import UNKNOWN, Def, Expr, Facts
@@ -33,22 +33,6 @@ def read(path: str, source: bytes, watched: frozenset[int] = frozenset()) -> Fac
 
 
 class _Reader(Names):
-    def __init__(self, facts: Facts) -> None:
-        self.facts = facts
-        facts.open(-1, "module", -1)
-
-    def visit(self, node: Node, scope: int) -> None:
-        """Read a node and what is below it."""
-        own = _VISITS.get(node.type)
-        if own is not None:
-            own(self, node, scope)
-        else:
-            self.below(node, scope)
-
-    def below(self, node: Node, scope: int) -> None:
-        for one in node.named_children:
-            self.visit(one, scope)
-
     # --- imports and exports
 
     def export(self, node: Node, scope: int) -> None:
@@ -353,7 +337,7 @@ def _nothing(reader: _Reader, node: Node, scope: int) -> None:
     """Pass over what names nothing."""
 
 
-_VISITS: dict[str, Any] = {
+_Reader.visits = {
     "import_statement": _Reader.import_,
     "export_statement": _Reader.export,
     "variable_declarator": _Reader.declarator,

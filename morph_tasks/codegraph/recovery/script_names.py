@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from morph_tasks.codegraph.recovery import script_types as types
-from morph_tasks.codegraph.recovery.model import Expr, Facts
+from morph_tasks.codegraph.recovery.model import Expr
+from morph_tasks.codegraph.recovery.visiting import TreeReader
 from morph_tasks.verify.testcode.sitter import child, field, line, parts, string_value, text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-class Names:
+class Names(TreeReader):
     """The part of a reader that binds names."""
-
-    facts: Facts
 
     def owner(self, scope: int) -> int:
         return self.facts.scopes[scope].owner
