@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,11 +11,11 @@ from morph_tasks.errors import Refusal
 from morph_tasks.features.onbranch import read_objects
 from morph_tasks.features.overview import everywhere
 from morph_tasks.features.store import FEATURES
+from morph_tasks.fleet.layout import primary_of
 from morph_tasks.plan.files import PlannedFiles, planned_files
 from morph_tasks.plan.service import CHECKS, PLAN, decoded, read_checks, read_plan
 from morph_tasks.plan.skeleton import is_skeleton
-from morph_tasks.repo.git import open_repo
-from morph_tasks.repo.trees import feature_branch, primary_root
+from morph_tasks.repo.trees import feature_branch
 
 if TYPE_CHECKING:
     from morph_tasks.features.view import FeatureView
@@ -46,10 +45,7 @@ class OpenPlan:
 
 def open_plans(repo: Repo, *, without: str = "") -> list[OpenPlan]:
     """Return the plans of the features in work by name, the same from every tree; `without` leaves one out."""
-    main = primary_root(repo)
-    if os.path.realpath(main) != os.path.realpath(repo.root):
-        repo = open_repo(main)
-    repo = repo.lightly()
+    repo = primary_of(repo)
     found = everywhere(repo, archived=False)
     views = [view for view in found.rows if _is_open(view) and view.slug != without]
     tips = found.tips or {}
