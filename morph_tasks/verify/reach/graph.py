@@ -6,11 +6,11 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
-from hashlib import md5
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from morph_tasks.codegraph.affected import DEPENDS, IMPORTS
+from morph_tasks.codegraph.extracted import content
 from morph_tasks.codegraph.spans import Definition, definitions
 from morph_tasks.verify.probe import ask
 from morph_tasks.verify.reach.contexts import words
@@ -49,10 +49,7 @@ class Freshness:
             return True
         entry = self._said.get(path)
         known = entry.get("ast_hash") if isinstance(entry, dict) else None
-        try:
-            return known == md5((self._root / path).read_bytes(), usedforsecurity=False).hexdigest()
-        except OSError:
-            return False
+        return known is not None and known == content(f"{self._root}/{path}")
 
 
 class Tester(NamedTuple):
