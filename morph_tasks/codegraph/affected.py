@@ -17,8 +17,8 @@ IMPORTS = frozenset({"imports", "imports_from", "re_exports", "dynamic_import"})
 DEPENDS = INHERITANCE | IMPORTS | {
     "calls", "indirect_call", "references", "uses", "mixes_in", "embeds", "requires",
 }  # fmt: skip
-_INSIDE = frozenset({"method", "contains", "defines"})
-_HOLDS = frozenset({"type", "file", "other"})  # what a question means with all that is in it
+CONTAINS = frozenset({"method", "contains", "defines"})
+HOLDS = frozenset({"type", "file", "other"})  # what a question means with all that is in it
 DISPATCH = "dispatches_to"
 
 
@@ -103,7 +103,7 @@ class _Walk:
     def from_seeds(self, seeds: list[Symbol], depth: int, alone: Collection[int]) -> Reach:
         found = Reach()
         self.known |= {one.id: one for one in seeds}
-        found.members = self._members({one.id: one.id for one in seeds if one.kind in _HOLDS and one.id not in alone})
+        found.members = self._members({one.id: one.id for one in seeds if one.kind in HOLDS and one.id not in alone})
         seen = {one.id for one in seeds} | set(found.members)
         layer, stones = set(seen), set[int]()
         for distance in range(1, depth + 1):
@@ -138,13 +138,13 @@ class _Walk:
             inside = {
                 edge.target: layer[edge.source]
                 for edge in self.index.out_of(layer)
-                if edge.relation in _INSIDE and edge.target not in owners and edge.target not in self.stands_for
+                if edge.relation in CONTAINS and edge.target not in owners and edge.target not in self.stands_for
             }
             self._learn(inside)
             layer = {one: seed for one, seed in inside.items() if self.known[one].kind not in ("namespace", "package")}
             self.stands_for |= layer
             found += layer
-            layer = {one: seed for one, seed in layer.items() if self.known[one].kind in _HOLDS}
+            layer = {one: seed for one, seed in layer.items() if self.known[one].kind in HOLDS}
         return found
 
     def _edges_into(self, layer: set[int], seen: set[int]) -> tuple[list[Edge], set[int]]:
@@ -176,7 +176,7 @@ class _Walk:
         for edge in into:
             if edge.relation == "method":
                 methods.setdefault(edge.source, set()).add(edge.target)
-        self._find_bases(methods)
+        self.bases |= related(self.index, methods.keys() - self.bases.keys(), up=True)
         wanted = {base for owner in methods for base in self.bases[owner]}
         if not wanted:
             return {}
@@ -195,27 +195,6 @@ class _Walk:
                     if mine is not None and mine != member:
                         found.setdefault(member, mine)
         return found
-
-    def _find_bases(self, owners: Iterable[int]) -> None:
-        """Learn every type that each of the owners derives from."""
-        up: dict[int, set[int]] = {}
-        layer = {one for one in owners if one not in self.bases}
-        asked = set(layer)
-        while layer:
-            for edge in self.index.out_of(layer):
-                if edge.relation in INHERITANCE:
-                    up.setdefault(edge.source, set()).add(edge.target)
-            layer = {base for one in layer for base in up.get(one, ())} - asked
-            asked |= layer
-        for owner in owners:
-            found: set[int] = set()
-            stack = list(up.get(owner, ()))
-            while stack:
-                base = stack.pop()
-                if base not in found and base != owner:
-                    found.add(base)
-                    stack += up.get(base, ())
-            self.bases.setdefault(owner, found)
 
     def _hits(self, groups: dict[int, list[Edge]], depth: int) -> list[Hit]:
         hits = [self._hit(self.known[source], sorted(edges, key=_rank), depth) for source, edges in groups.items()]
@@ -236,6 +215,29 @@ class _Walk:
             target=best.target,
             more=tuple(edges[1:]),
         )
+
+
+def related(index: Index, types: Iterable[int], *, up: bool) -> dict[int, set[int]]:
+    """Return for each type all that it derives from; not `up`: all that derive from it."""
+    wanted = set(types)
+    near: dict[int, set[int]] = {}
+    layer, asked = set(wanted), set(wanted)
+    while layer:
+        for edge in index.out_of(layer) if up else index.into(layer):
+            if edge.relation in INHERITANCE:
+                start, end = (edge.source, edge.target) if up else (edge.target, edge.source)
+                near.setdefault(start, set()).add(end)
+        layer = {end for one in layer for end in near.get(one, ())} - asked
+        asked |= layer
+    found: dict[int, set[int]] = {one: set() for one in wanted}
+    for start, ends in found.items():
+        stack = list(near.get(start, ()))
+        while stack:
+            one = stack.pop()
+            if one not in ends and one != start:
+                ends.add(one)
+                stack += near.get(one, ())
+    return found
 
 
 def _rank(edge: Edge) -> tuple[bool, bool, bool, str, int, str, int]:

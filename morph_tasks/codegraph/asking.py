@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from morph_tasks.codegraph.affected import reach
+from morph_tasks.codegraph.affected import CONTAINS, reach
 from morph_tasks.codegraph.answer import Answer, Asked
 from morph_tasks.codegraph.ask import resolve
 from morph_tasks.codegraph.dotnet_tests import left_out
@@ -124,5 +124,5 @@ def undecided_uses(index: Index, seeds: Sequence[Symbol], members: Sequence[int]
             "options": [{"id": known[one].key, "path": known[one].file} for one in options if one in known],
         }
         for edge, options in found
-        if edge.source in known and edge.relation not in ("contains", "method", "defines")
+        if edge.source in known and edge.relation not in CONTAINS
     ]

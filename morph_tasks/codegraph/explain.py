@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from morph_tasks.codegraph.affected import DISPATCH, IMPORTS, INHERITANCE
+from morph_tasks.codegraph.affected import CONTAINS, DISPATCH, IMPORTS, INHERITANCE
 from morph_tasks.codegraph.answer import columns, edge_json, freshness_json, freshness_line, relation_words, seed_line
 from morph_tasks.codegraph.ask import place, resolve, shown, symbol_json
 from morph_tasks.codegraph.freshness import of_tree
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from morph_tasks.codegraph.picture import Picture
 
 NOT_COMPARED = "the text was not compared with so many; graph affected --mentions compares it"
-_INSIDE = frozenset({"method", "contains", "defines"})
 _REMARKS = frozenset({"rationale_for"})
 
 
@@ -106,7 +105,7 @@ def explain(tree: Tree, index: Index, text: str) -> Explained:
     members = _members(index, symbol)
     own = {symbol.id: symbol, **{one.id: one for one in members}}
     into, out_of = index.into(own), index.out_of(own)
-    holders = [edge.source for edge in into if edge.relation in _INSIDE and edge.target == symbol.id]
+    holders = [edge.source for edge in into if edge.relation in CONTAINS and edge.target == symbol.id]
     ends = index.symbols({edge.source for edge in into} | {edge.target for edge in out_of})
     used_by = _neighbours(into, own, ends, incoming=True, centre=symbol)
     uses = _neighbours(out_of, own, ends, incoming=False, centre=symbol)
@@ -149,7 +148,7 @@ def _members(index: Index, symbol: Symbol) -> list[Symbol]:
     found: dict[int, Symbol] = {}
     layer = [symbol.id] if symbol.kind in ("type", "file", "other") else []
     while layer:
-        inside = index.symbols(edge.target for edge in index.out_of(layer) if edge.relation in _INSIDE)
+        inside = index.symbols(edge.target for edge in index.out_of(layer) if edge.relation in CONTAINS)
         fresh = [one for one in inside.values() if one.id not in found and one.id != symbol.id]
         fresh = [one for one in fresh if one.kind in ("type", "function", "method", "other") and " " not in one.label]
         found |= {one.id: one for one in fresh}
@@ -163,7 +162,7 @@ def _neighbours(
     found: list[Neighbour] = []
     for edge in edges:
         mine, other = (edge.target, edge.source) if incoming else (edge.source, edge.target)
-        if edge.relation in _INSIDE | _REMARKS or other in own or other not in ends:
+        if edge.relation in CONTAINS | _REMARKS or other in own or other not in ends:
             continue
         found.append(Neighbour(ends[other], edge, own[mine] if mine != centre.id else None))
     return sorted(found, key=_order)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from morph_tasks.codegraph.affected import IMPORTS
+from morph_tasks.codegraph.affected import CONTAINS, IMPORTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     Place = tuple[str | None, int | None]
 
-_INSIDE = frozenset({"method", "contains", "defines"})
 _MOST = 60  # files that are parsed for one question
 _ACCESSOR = re.compile(rb"\s*@\w+\.(?:setter|getter|deleter)\b")
 TOLD, DEFINED, INSIDE = "told", "defined", "inside"
@@ -76,7 +75,7 @@ class Sites:
                     continue
                 defined.add((one.file, one.line))
                 for edge in self._edges.get(one.id, ()):
-                    if edge.relation in _INSIDE:
+                    if edge.relation in CONTAINS:
                         defined.add((edge.file, edge.line))
                     elif one.id in own:
                         told.add((edge.file, edge.line))
@@ -103,7 +102,7 @@ class Sites:
         from morph_tasks.codegraph.spans import matching
 
         places = {(symbol.file, symbol.line)}  # a partial type has several
-        places |= {(edge.file, edge.line) for edge in self._edges.get(symbol.id, ()) if edge.relation in _INSIDE}
+        places |= {(edge.file, edge.line) for edge in self._edges.get(symbol.id, ()) if edge.relation in CONTAINS}
         found = []
         for path, line in places:
             owner = symbol.owner if symbol.kind == "method" else ""

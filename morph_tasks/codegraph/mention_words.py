@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from morph_tasks.codegraph.affected import CONTAINS, HOLDS
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from morph_tasks.codegraph.index import Index, Symbol
 
-_INSIDE = frozenset({"method", "contains", "defines"})
-_HOLDS = frozenset({"type", "file", "other"})
 _CODE = frozenset({"type", "function", "method", "other"})
 _ANONYMOUS = frozenset({"__init__", "index", "mod"})  # files that are imported by the name of their folder
 
@@ -33,17 +33,17 @@ class Wanted(NamedTuple):
 def wanted(index: Index, seeds: Iterable[Symbol], alone: Collection[int], used: Collection[int]) -> list[Wanted]:
     """Return what to search for; seeds in `alone` do not stand for their members, those in `used` have consumers."""
     seeds = list(seeds)
-    owner = {one.id: one.id for one in seeds if one.kind in _HOLDS and one.id not in alone}
+    owner = {one.id: one.id for one in seeds if one.kind in HOLDS and one.id not in alone}
     members: dict[int, list[Symbol]] = {}
     layer = dict(owner)
     while layer:
-        inside = {edge.target: layer[edge.source] for edge in index.out_of(layer) if edge.relation in _INSIDE}
+        inside = {edge.target: layer[edge.source] for edge in index.out_of(layer) if edge.relation in CONTAINS}
         fresh = index.symbols(one for one in inside if one not in owner)
         for one in fresh.values():
             if one.kind in _CODE and one.file:
                 members.setdefault(inside[one.id], []).append(one)
         owner |= {one: inside[one] for one in fresh}
-        layer = {one.id: inside[one.id] for one in fresh.values() if one.kind in _HOLDS}
+        layer = {one.id: inside[one.id] for one in fresh.values() if one.kind in HOLDS}
     return [Wanted(one, members.get(one.id, ()), one.id not in used) for one in seeds]
 
 

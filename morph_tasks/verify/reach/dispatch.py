@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from morph_tasks.codegraph.affected import DISPATCH, INHERITANCE
+from morph_tasks.codegraph.affected import DISPATCH, related
 
 if TYPE_CHECKING:
-    from morph_tasks.codegraph.index import Edge, Index, Symbol
+    from morph_tasks.codegraph.index import Index, Symbol
 
 Pair = tuple[int, int]
 
@@ -55,7 +55,8 @@ class Dispatch:
         for edge in self._index.into(methods):
             if edge.relation == "method":
                 owners[edge.source].append(methods[edge.target])
-        self._learn(owners, up=up)
+        fresh = [one for one in owners if (up, one) not in self._types]
+        self._types |= {(up, one): types for one, types in related(self._index, fresh, up=up).items()}
         self._look_into({other for owner in owners for other in self._types[up, owner]})
         for owner, own in owners.items():
             by_label: dict[str, list[Symbol]] = defaultdict(list)
@@ -76,31 +77,3 @@ class Dispatch:
         for edge in inside:
             if edge.target in known:
                 self._members[edge.source].append(known[edge.target])
-
-    def _learn(self, owners: Collection[int], *, up: bool) -> None:
-        """Find every type that each of the owners derives from, or that derives from it."""
-        near: dict[int, set[int]] = defaultdict(set)
-        layer = {one for one in owners if (up, one) not in self._types}
-        asked = set(layer)
-        while layer:
-            for start, end in self._derived(layer, up=up):
-                near[start].add(end)
-            layer = {end for one in layer for end in near.get(one, ())} - asked
-            asked |= layer
-        for owner in owners:
-            if (up, owner) in self._types:
-                continue
-            found: set[int] = set()
-            stack = list(near.get(owner, ()))
-            while stack:
-                one = stack.pop()
-                if one not in found and one != owner:
-                    found.add(one)
-                    stack += near.get(one, ())
-            self._types[up, owner] = found
-
-    def _derived(self, layer: Collection[int], *, up: bool) -> Iterator[Pair]:
-        edges: list[Edge] = self._index.out_of(layer) if up else self._index.into(layer)
-        for edge in edges:
-            if edge.relation in INHERITANCE:
-                yield (edge.source, edge.target) if up else (edge.target, edge.source)
