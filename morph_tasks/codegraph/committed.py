@@ -23,6 +23,7 @@ def committed(root: str, git_dir: str, old: str, new: str, first: dict[str, Any]
     """
     import json
 
+    from morph_tasks.codegraph.same_code import keep
     from morph_tasks.repo import private
 
     if not first.get("beside"):
@@ -38,24 +39,9 @@ def committed(root: str, git_dir: str, old: str, new: str, first: dict[str, Any]
             kept = {**key, "files": _ask(root, git_dir, old, new)}
         except OSError:
             return None
-        _keep(place, kept)
+        keep(place, kept)
     files = kept["files"]
     return frozenset(map(str, files)) if isinstance(files, list) else None
-
-
-def _keep(place: str, answer: dict[str, Any]) -> None:
-    import json
-
-    from morph_tasks.repo import private
-
-    beside = private.temporary(place)
-    try:
-        with open(beside, "w", encoding="utf-8") as file:
-            json.dump(answer, file)
-        os.replace(beside, place)
-    except OSError:
-        if os.path.exists(beside):
-            os.unlink(beside)
 
 
 def _ask(root: str, git_dir: str, old: str, new: str) -> list[str] | None:

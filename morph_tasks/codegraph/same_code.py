@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -29,15 +27,20 @@ def same_code(root: str, git_dir: str, old: str, new: str) -> bool:
         return kept["same"] is True
     same = _ask(root, git_dir, old, new)
     if same is not None:
-        beside = private.temporary(place)
-        try:
-            with open(beside, "w", encoding="utf-8") as file:
-                json.dump({"old": old, "new": new, "same": same}, file)
-            os.replace(beside, place)
-        except OSError:
-            if os.path.exists(beside):
-                os.unlink(beside)
+        keep(place, {"old": old, "new": new, "same": same})
     return same is True
+
+
+def keep(place: str, answer: dict[str, Any]) -> None:
+    """Keep what git said for the next question, where that can be written."""
+    import json
+
+    from morph_tasks.repo import private
+
+    try:
+        private.write(place, json.dumps(answer).encode())
+    except OSError:
+        return  # git is asked again
 
 
 def _ask(root: str, git_dir: str, old: str, new: str) -> bool | None:
