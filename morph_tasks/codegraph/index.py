@@ -76,7 +76,7 @@ def _made(root: Path | str) -> tuple[sqlite.Connection, list[str]]:
         table, meta = _assembled(root)
         try:
             index_write.write(path, table, meta)
-            return _connect(path), []
+            return sqlite.open_fixed(path), []
         except (OSError, sqlite.Error) as error:
             warning = f"the index {path} cannot be kept ({error}); it is made for each question, which takes longer"
             return _in_memory(table, meta), [warning]
@@ -104,17 +104,10 @@ def _in_memory(table: Table, meta: Mapping[str, Any]) -> sqlite.Connection:
     return connection
 
 
-def _connect(path: Path | str) -> sqlite.Connection:
-    """Open an index that nobody ever changes in place, without locks and without a file beside it."""
-    # Spelled here: `urllib.parse` takes longer to import than the index to open.
-    name = str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    return sqlite.connect(f"file:{name}?mode=ro&immutable=1", uri=True, isolation_level=None)
-
-
 def _stored(root: Path | str) -> sqlite.Connection | None:
     """Open the index that is there; None when it does not belong to the graph that is there."""
     try:
-        connection = _connect(f"{root}/{layout.INDEX}")
+        connection = sqlite.open_fixed(f"{root}/{layout.INDEX}")
     except sqlite.Error:
         return None
     try:

@@ -6,7 +6,7 @@ import os
 
 from morph_tasks.codegraph import graphify, record, runlock
 from morph_tasks.codegraph.freshness import FRESH, NO_GRAPH, STALE, Freshness, of_tree
-from morph_tasks.codegraph.layout import FOLDER, GRAPH
+from morph_tasks.codegraph.layout import GRAPH, INDEX
 from morph_tasks.codegraph.sparse import words
 from morph_tasks.codegraph.torn import CORRUPT, DETAIL, is_torn
 
@@ -97,21 +97,20 @@ def _counts(root: str, git_dir: str) -> dict[str, Any] | None:
 
 def _indexed(root: str) -> dict[str, Any] | None:
     """Return the numbers of the index, if it is of the graph as it lies there; nothing is read to find out."""
-    path = f"{root}/{FOLDER}/morph-index.sqlite"
+    path = f"{root}/{INDEX}"
     if not os.path.isfile(path):
         return None
-    import sqlite3
-    from urllib.parse import quote
+    from morph_tasks.codegraph import sqlite
+    from morph_tasks.codegraph.index_key import look as look_at
 
     try:
-        about = os.stat(f"{root}/{GRAPH}")
-        seen = f"{about.st_size}-{about.st_mtime_ns}-{about.st_ctime_ns}-{about.st_ino}-{about.st_dev}"
-        connection = sqlite3.connect(f"file:{quote(path)}?mode=ro&immutable=1", uri=True)
+        seen = look_at(f"{root}/{GRAPH}")
+        connection = sqlite.open_fixed(path)
         try:
             meta = dict(connection.execute("SELECT name, value FROM meta"))
         finally:
             connection.close()
-    except (OSError, sqlite3.Error):
+    except (OSError, sqlite.Error):
         return None
     if meta.get("graph_seen") != seen:
         return None
