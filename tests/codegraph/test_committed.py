@@ -91,3 +91,21 @@ def test_a_note_that_is_torn_or_older_makes_nothing_fresh(worked: Project, besid
     place.write_text(f"{json.dumps(first)}\n{json.dumps(rest)}\n", "utf-8")
     worked.commit("work")
     assert judged(worked).reason == "old-stamp"
+
+
+def test_a_commit_of_a_link_where_a_file_was_away_is_not(worked: Project) -> None:
+    (worked.root / "shop/till.py").symlink_to("cart.py")
+    worked.commit("work")
+    assert judged(worked).reason == "old-stamp"
+
+
+def test_what_was_said_of_another_extraction_from_the_same_commit_is_not_kept(worked: Project) -> None:
+    before = worked.git("rev-parse", "HEAD")
+    worked.write("shop/cart.py", "class Cart: pass\n")
+    worked.commit("other work")
+    after = worked.git("rev-parse", "HEAD")
+    assert judged(worked).reason == "old-stamp"
+    worked.git("reset", "-q", "--soft", before)
+    assert worked.morph("graph", "refresh").code == 0
+    worked.git("reset", "-q", "--soft", after)
+    assert judged(worked).state == "fresh"
