@@ -239,3 +239,11 @@ def test_times_just_now_are_not_trusted(root: Path) -> None:
     assert not index_key.settled(seen, written + 10_000_000)
     assert index_key.settled(seen, written + 3600 * 10**9)
     assert index_key.look(root / "nothing") == index_key.ABSENT
+
+
+def test_a_file_whose_time_was_set_back_may_change_unnoticed() -> None:
+    """A copy keeps the time of its source: only the time of the change of its entry tells that it is new."""
+    when = 10**18
+    assert not index_key.settled(f"5-0-{when}-1-1", when)
+    assert not index_key.settled(f"5-{when}-0-1-1", when)
+    assert index_key.settled("5-0-0-1-1", when)
