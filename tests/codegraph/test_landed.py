@@ -54,6 +54,13 @@ def test_a_squash_is_known_by_what_it_archives(started: tuple[Project, Repo, str
     assert (one.feature, one.merge, "x.py" in one.files) == ("tea", False, True)
 
 
+def test_a_commit_that_archives_several_features_is_of_none(started: tuple[Project, Repo, str]) -> None:
+    project, repo, base = started
+    files = {"x.py": "1", ".morph/archive/tea/feature.json": "{}", ".morph/archive/beer/feature.json": "{}"}
+    tip = merge(project, "side", files, message="Drinks (#9)", squash=True)
+    assert [one.feature for one in arrivals(repo, [base], [tip], ["x.py"])] == [None]
+
+
 @pytest.mark.parametrize("subject", ["Fix morph/teapot/lid", "xmorph/tea", "morph/Tea", "no branch at all"])
 def test_a_subject_that_names_no_branch(started: tuple[Project, Repo, str], subject: str) -> None:
     project, repo, base = started
