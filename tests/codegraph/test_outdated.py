@@ -140,6 +140,25 @@ def test_on_the_default_branch_its_own_commits_are_no_news(planned: Project) -> 
     assert [(one.feature, one.held) for one in ask(planned, base).landed] == [("tea", True)]
 
 
+def test_on_the_default_branch_a_squash_of_another_feature_is_news(planned: Project) -> None:
+    planned.git("switch", "-q", "main")
+    base = now(planned)
+    merge(planned, "morph/tea", {"src/cart.py": "2\n"}, message="Tea, from morph/tea (#9)", squash=True)
+    assert [(one.feature, one.merge) for one in ask(planned, base).landed] == [("tea", False)]
+
+
+def test_code_that_one_of_two_bases_has_is_not_new(planned: Project) -> None:
+    old = now(planned)
+    document = json.loads((planned.root / "graphify-out/graph.json").read_text())
+    put(planned.root, json.dumps({**document, "built_at_commit": None}))
+    merge(planned, "morph/tea", {"src/teapot.py": "1\n"})
+    planned.git("merge", "-q", "--ff-only", "main")
+    both = Base(old.branch, (*old.commits, *now(planned).commits))
+    merge(planned, "morph/beer", {"notes.md": "beer\n"})
+    assert ask(planned, old).state == UNKNOWN
+    assert ask(planned, both).state == CURRENT
+
+
 def test_a_commit_without_a_feature_counts_elsewhere(planned: Project) -> None:
     base = now(planned)
     merge(planned, "side", {"src/cart.py": "2\n"}, message="Fix the cart (#4)", squash=True)
