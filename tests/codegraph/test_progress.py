@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from morph_tasks.cli import graph
@@ -19,6 +21,15 @@ def test_it_tells_what_is_under_way_until_it_is_over() -> None:
         going.at("making the index")
         until(lambda: told[-1].startswith("making the index ("))
     assert told[0].startswith("graphify extracts (") and not going._thread.is_alive()
+
+
+def test_nothing_is_told_before_something_is_under_way() -> None:
+    told: list[str] = []
+    with Progress(told.append, 0.01) as going:
+        time.sleep(0.1)
+        assert told == []
+        going.at("graphify extracts")
+        until(lambda: bool(told))
 
 
 def test_nothing_is_told_of_a_short_run(capsys: pytest.CaptureFixture[str]) -> None:
