@@ -35,3 +35,10 @@ def test_of_many_the_first_are_named() -> None:
     (line,) = words([f"{number}.py" for number in range(7)])
     assert line.startswith("7 files") and line.endswith(": 0.py, 1.py, 2.py, 3.py, 4.py and 2 more")
     assert "\x1b" not in words(["\x1b[2J.py"])[0]
+
+
+def test_files_of_a_language_that_only_graphify_tells_by_its_other_files_are_named(code: Project) -> None:
+    for path in ("open.sh", "shut.sh"):
+        code.write(path, "run() {\n  echo 1\n}\nrun\n")
+    (code.root / "shut.sh").chmod(0)
+    assert asked(code.root, "build")[1]["unread"] == ["shut.sh"]
