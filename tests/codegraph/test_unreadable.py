@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from morph_tasks.codegraph import layout
-from morph_tasks.codegraph.unreadable import aside
+from morph_tasks.codegraph.unreadable import aside, unreadable
 from tests.codegraph.scene import calls, pretend
 from tests.conftest import BIN, Project
 
@@ -67,3 +67,14 @@ def test_what_goes_aside_takes_a_name_that_is_free(tmp_path: Path) -> None:
     assert aside(str(place)) == f"{place}.aside"
     (tmp_path / "graph.json.aside").symlink_to("nowhere")
     assert aside(str(place)) == f"{place}.aside2"
+
+
+def test_a_graph_of_somebody_else_goes_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = layout.graph_file(tmp_path)
+    graph.parent.mkdir()
+    graph.touch()
+    fix = unreadable(str(tmp_path), "permission denied").fix
+    assert fix and fix.startswith("chmod u+rw ")
+    monkeypatch.setattr("os.geteuid", lambda: graph.stat().st_uid + 1)
+    fix = unreadable(str(tmp_path), "permission denied").fix
+    assert fix and fix.startswith(f"mv {graph} {graph}.aside && ")
