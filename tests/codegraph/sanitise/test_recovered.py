@@ -57,7 +57,17 @@ def broken(**other: Any) -> str:
 @pytest.mark.parametrize(
     "text",
     ["", "{", "[]", '{"ids": [1]}', '{"version": 2}']
-    + [broken(**one) for one in ({"version": 1}, {"sources": [9]}, {"sources": [-1]}, {"kinds": [1]}, {"lines": []})],
+    + [
+        broken(**one)
+        for one in (
+            {"version": 1},
+            {"sources": [9]},
+            {"sources": [-1]},
+            {"targets": [-1]},
+            {"kinds": [1]},
+            {"lines": []},
+        )
+    ],
 )
 def test_a_file_that_cannot_be_read_adds_nothing(root: Path, text: str) -> None:
     recovered_file(root).write_text(text)
