@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
-from morph_tasks.verify.reach.answer import _merged, _Verdict
+from morph_tasks.verify.reach.answer import _Judge, _merged, _Verdict
 from morph_tasks.verify.reach.changes import Hunk
+from morph_tasks.verify.reach.digest import Digest, FileRan, content_of
 from morph_tasks.verify.reach.model import Unexplained
 from morph_tasks.verify.reach.pieces import Source, read_source
+from morph_tasks.verify.reach.suites import Suites
 
 CODE = """\
 RATE = 1
@@ -91,3 +97,14 @@ def test_other_languages_are_asked_by_symbol_and_unknown_ones_by_hunk() -> None:
 def test_tests_inside_of_rust_are_not_asked() -> None:
     code = "fn a() {}\n#[cfg(test)]\nmod tests {\n    fn b() {}\n}\n"
     assert [one.lines for one in _read(Hunk(1, 5, 0), code=code, path="a.rs").pieces] == [(1,)]
+
+
+def test_coverage_says_nothing_of_lines_that_it_cannot_tell_apart(tmp_path: Path) -> None:
+    """As of a template: a plugin of coverage.py measures it, and what its lines are only that plugin knows."""
+    code = "fast = 1\n"
+    (tmp_path / "a.pyx").write_text(code)
+    (piece,) = (source := _read(Hunk(1, 1, 0), code=code, path="a.pyx")).pieces
+    run: Any = SimpleNamespace(repo=SimpleNamespace(root=tmp_path))
+    ran = FileRan(content_of(tmp_path / "a.pyx") or "", 2)
+    judge = _Judge(run, [], {"tests/unit": Digest({"a.pyx": ran}, True)}, None, Suites(run.repo, None, []))
+    assert piece.ranges == () and [verdict.why for _, verdict in judge.judged(source)] == ["graph-missing"]
