@@ -66,6 +66,11 @@ def test_which_lines_can_run_and_what_says_that_they_did() -> None:
     assert ranges[37] == (37, 38) and ranges[38] == (38, 38)
 
 
+def test_a_field_is_evaluated_where_its_class_is_made_and_a_local_one_never() -> None:
+    source = b"class One:\n    size: int\n\n\nLEFT: int\n\n\ndef two():\n    x: int\n    return 1\n"
+    assert set(statements(source) or ()) == {1, 2, 5, 8, 10}
+
+
 def test_a_file_that_does_not_parse_has_none() -> None:
     assert statements(b"def (:\n") is None
     assert statements(b"\0") is None
