@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from morph_tasks.codegraph.index import open_index
 from morph_tasks.repo.git import Repo
 from morph_tasks.verify.judge import Outcome
 from morph_tasks.verify.nodes import Node
 from morph_tasks.verify.reach.suites import Suites, family_of
+from tests.codegraph.handmade import HandMade
 
 
 def _outcome(id: str, runner: str, cwd: str = ".", command: str = "x", *, named: bool = True) -> Outcome:
@@ -69,6 +71,16 @@ def test_one_test_that_is_not_known_is_enough_and_its_suite_is_kept_with_the_way
 def test_a_node_that_is_left_out_runs_nothing(repo: Repo) -> None:
     node = Node("tests", "api", "pytest", runner="pytest", skip="not here")
     assert Suites(repo, None, [Outcome(node, "skip")]).ran(["test_a.py"]) == "nowhere"
+
+
+def test_a_test_file_without_text_is_not_missed(tmp_path: Path) -> None:
+    HandMade().write(tmp_path)
+    subprocess.run(["git", "init", "-q", "."], cwd=tmp_path, check=True)
+    (tmp_path / "test_empty.py").touch()
+    (tmp_path / "test_full.py").write_text("def test_a(): pass\n")
+    with open_index(tmp_path) as index:
+        suites = Suites(Repo(tmp_path, tmp_path / ".git", tmp_path / ".git"), index, [])
+        assert suites.left_out("cart.py") == ["test_full.py"]
 
 
 def test_families_of_files(tmp_path: Path) -> None:
