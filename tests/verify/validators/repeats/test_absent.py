@@ -63,6 +63,12 @@ def test_a_constant_that_only_the_text_has_is_there_and_prose_is_no_text(shop: A
     assert [line.split(" (")[0] for line in warnings(shop)] == ["the plan reuses RATE_OF_NOTHING"]
 
 
+def test_a_part_of_a_longer_word_is_not_the_name(shop: Any) -> None:
+    plan(shop, "REUSE MAX_LINES")
+    shop.write("shop/limits.py", "OLD_MAX_LINES_LEFT = 3\n")
+    assert [line.split(" (")[0] for line in warnings(shop)] == ["the plan reuses MAX_LINES"]
+
+
 def test_an_owner_that_is_not_there_counts_as_well(shop: Any) -> None:
     plan(shop, "REUSE Baskit.total")
     [line] = warnings(shop)
